@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"context"
 	"errors"
 
 	"github.com/eiderdb/eider/translate/types"
@@ -30,7 +29,8 @@ type Expr interface {
 }
 
 // Node is a bound plan operator. A Node is immutable and may be opened many times and
-// by many sessions at once (the plan cache shares it): all run state is in the Iter.
+// by many sessions at once (the plan cache shares it): all run state is in the Iter
+// and in the Ctx.
 type Node interface {
 	Columns() []Column
 	Open(c *Ctx) (Iter, error)
@@ -42,23 +42,23 @@ type Iter interface {
 	Close() error
 }
 
-// Ctx is what one execution of a plan runs against.
-type Ctx struct {
-	context.Context
-	// Slots are the literal values of this execution, by ast.Literal.Slot, as written.
-	Slots []Slot
-	// Params are the bind parameters, already of the types the plan was bound with.
-	Params []types.Datum
-	// Outer is the stack of outer rows for correlated subqueries, innermost last.
-	Outer []Row
-	// Env holds session facts that type I/O and functions need.
-	Env *types.Env
-	// Session answers session functions (current_user, current_database, settings, …).
-	Session Session
-	// Mem accounts for what operators hold; exceeding its cap is 53200.
-	Mem *Mem
-	// Txn is the transaction the plan reads in (see kv/store); storage operators use it.
-	Txn Txn
+// RowCounter is implemented by the iterators of INSERT, UPDATE and DELETE: how many
+// rows were changed. The count is final once Next has answered EOF or a first row.
+type RowCounter interface{ Affected() int64 }
+
+// RawNode is a plan whose rows can be had as COPY-binary tuples without decoding them.
+type RawNode interface {
+	Node
+	// OpenRaw answers a nil iterator when this execution cannot run raw.
+	OpenRaw(c *Ctx) (RawIter, error)
+}
+
+// RawIter yields COPY-binary tuples.
+type RawIter interface {
+	// AppendTuples appends whole tuples to dst until it holds at least limit bytes or
+	// the rows end, and says how many it appended; 0 at the end.
+	AppendTuples(dst []byte, limit int) (out []byte, rows int, err error)
+	Close() error
 }
 
 // Slot is one literal's text with its kind, as the lexer saw it.
