@@ -1,5 +1,7 @@
 package rel
 
+import "slices"
+
 // Kind is pg_class.relkind.
 type Kind byte
 
@@ -16,6 +18,9 @@ type Schema struct {
 	Version uint64 // bumped by every change; pg_namespace.xmin
 	Comment string `json:",omitempty"`
 }
+
+// Clone returns a copy to change.
+func (s *Schema) Clone() *Schema { c := *s; return &c }
 
 // Table describes a table or view. Descriptors are immutable once published: to change
 // one, Clone it, change the copy and hand it to the transaction.
@@ -34,6 +39,54 @@ type Table struct {
 	Temp     bool      `json:",omitempty"`
 	OnCommit string    `json:",omitempty"` // temp tables: "", "delete", "drop"
 	Comment  string    `json:",omitempty"`
+}
+
+// Clone returns a deep copy to change. Bytes of missing values are shared: they are
+// never changed in place.
+func (t *Table) Clone() *Table {
+	c := *t
+	c.Columns = slices.Clone(t.Columns)
+	c.Layout = slices.Clone(t.Layout)
+	c.Checks = slices.Clone(t.Checks)
+	c.Indexes = slices.Clone(t.Indexes)
+	for i := range c.Indexes {
+		c.Indexes[i].Columns = slices.Clone(c.Indexes[i].Columns)
+	}
+	return &c
+}
+
+// Column returns the live column with the given name.
+func (t *Table) Column(name string) (*Column, bool) {
+	for i := range t.Columns {
+		if c := &t.Columns[i]; !c.Dropped && c.Name == name {
+			return c, true
+		}
+	}
+	return nil, false
+}
+
+// ColumnByNum returns the column with attnum num, dropped or not.
+func (t *Table) ColumnByNum(num int16) (*Column, bool) {
+	// Columns are in attnum order without gaps, except in descriptors made by hand.
+	if i := int(num) - 1; i >= 0 && i < len(t.Columns) && t.Columns[i].Num == num {
+		return &t.Columns[i], true
+	}
+	for i := range t.Columns {
+		if t.Columns[i].Num == num {
+			return &t.Columns[i], true
+		}
+	}
+	return nil, false
+}
+
+// PrimaryKey returns the primary key's index.
+func (t *Table) PrimaryKey() (*Index, bool) {
+	for i := range t.Indexes {
+		if t.Indexes[i].Primary {
+			return &t.Indexes[i], true
+		}
+	}
+	return nil, false
 }
 
 // Column is one attribute. Num is its attnum, 1-based, and the position of its field in
@@ -64,6 +117,9 @@ type Index struct {
 	Unique     bool
 	Primary    bool
 	Constraint bool // made by PRIMARY KEY or UNIQUE, not by CREATE INDEX
+	// Hidden marks an index that the store keeps for a known table on its own: it serves
+	// lookups and has no name, no oid and no place in pg_index.
+	Hidden bool `json:",omitempty"`
 }
 
 // Check is a CHECK constraint.
