@@ -49,9 +49,11 @@ func staticGenerators() map[string][]generator {
 	out := make(map[string][]generator)
 	for _, name := range fixedTables {
 		st := staticTables()[name]
-		rows := sync.OnceValue(func() [][]types.Datum { return parseStatic(shared(), st) })
+		var once sync.Once
+		var rows [][]types.Datum
 		out["pg_catalog."+name] = []generator{{fill: strings.Join(st.cols, " "), emit: func(q *query) error {
-			for _, r := range rows() {
+			once.Do(func() { rows = parseStatic(q.rel, st) })
+			for _, r := range rows {
 				if !mayEqual(q, r) {
 					continue
 				}
@@ -81,8 +83,7 @@ func mayEqual(q *query, r []types.Datum) bool {
 }
 
 // parseStatic reads the rows of a section. Only the types that occur there are known.
-func parseStatic(r *Registry, st *staticTable) [][]types.Datum {
-	t := r.byName[catalogName][st.name]
+func parseStatic(t *relation, st *staticTable) [][]types.Datum {
 	cols := make([]exec.Column, len(st.cols))
 	for i, c := range st.cols {
 		cols[i] = t.cols[t.index[c]]
@@ -152,3 +153,23 @@ var opclassOf = sync.OnceValue(func() map[types.OID]uint32 {
 
 // zoneNames are the names of pg_timezone_names.
 func zoneNames() []string { return staticTables()["pg_timezone_names"].rows }
+
+// procNames maps the oids of pg_proc to names, and procByName the other way.
+var (
+	procNames = sync.OnceValue(func() map[uint32]string {
+		out := make(map[uint32]string)
+		for _, line := range staticTables()["pg_proc"].rows {
+			f := strings.SplitN(line, "\t", 3)
+			oid, _ := strconv.ParseUint(f[0], 10, 32)
+			out[uint32(oid)] = f[1]
+		}
+		return out
+	})
+	procByName = sync.OnceValue(func() map[string]uint32 {
+		out := make(map[string]uint32)
+		for oid, name := range procNames() {
+			out[name] = oid
+		}
+		return out
+	})
+)
