@@ -33,6 +33,10 @@ const (
 	oidTimestampTZ = 1184
 	oidInterval    = 1186
 	oidTimeTZ      = 1266
+	oidBytea       = 17
+	oidName        = 19
+	oidText        = 25
+	oidVarchar     = 1043
 	oidNumeric     = 1700
 	oidUUID        = 2950
 )
@@ -44,7 +48,7 @@ func Ordered(typ uint32) bool {
 	switch typ {
 	case oidBool, oidChar, oidInt8, oidInt2, oidInt4, oidOID, oidFloat4, oidFloat8, oidDate, oidTime,
 		oidTimestamp, oidTimestampTZ, oidInterval, oidTimeTZ, oidNumeric, oidUUID,
-		17, 25, 19, 1043: // bytea, text, name, varchar: compared as bytes
+		oidBytea, oidText, oidName, oidVarchar: // compared as bytes
 		return true
 	}
 	return false
