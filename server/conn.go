@@ -79,7 +79,8 @@ type conn struct {
 		drainUntil time.Time
 		notes      []translate.Notification
 	}
-	attention atomic.Bool // stop or notes are set
+	attention atomic.Bool // stop or notes have been set since the last look
+	noted     atomic.Bool // notes is not empty
 }
 
 func newConn(s *Server, nc net.Conn) *conn {
@@ -245,6 +246,7 @@ func (c *conn) notify(n translate.Notification) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.mu.notes = append(c.mu.notes, n)
+	c.noted.Store(true)
 	c.attention.Store(true)
 	if c.mu.waiting && !c.mu.copying {
 		c.raw.SetReadDeadline(past)
@@ -318,23 +320,34 @@ func (c *conn) wait(copying bool, idle time.Duration) error {
 func (c *conn) attend() error {
 	c.mu.Lock()
 	stop := c.mu.stop
-	deliver := c.sess.TxStatus() == 'I' && c.batch.ctx == nil
-	var notes []translate.Notification
-	if deliver {
-		notes, c.mu.notes = c.mu.notes, nil
-	}
 	c.attention.Store(false)
 	c.mu.Unlock()
 	if stop != keepServing {
 		return errAdminShutdown()
 	}
+	if c.batch.ctx != nil || c.sess.TxStatus() != 'I' {
+		return nil // ready delivers them, outside of a transaction
+	}
+	if err := c.deliver(); err != nil {
+		return err
+	}
+	if c.w.flush() != nil {
+		return errGone
+	}
+	return nil
+}
+
+// deliver sends the queued notifications.
+func (c *conn) deliver() error {
+	c.mu.Lock()
+	notes := c.mu.notes
+	c.mu.notes = nil
+	c.noted.Store(false)
+	c.mu.Unlock()
 	for _, n := range notes {
-		if err := c.w.notification(n); err != nil {
+		if c.w.notification(n) != nil {
 			return errGone
 		}
-	}
-	if len(notes) > 0 && c.w.flush() != nil {
-		return errGone
 	}
 	return nil
 }

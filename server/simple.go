@@ -65,18 +65,13 @@ func (c *conn) report(err error) error {
 // ready ends the answer to a Query or Sync.
 func (c *conn) ready() error {
 	c.endBatch()
-	if c.attention.Load() {
-		// A stop is attended to by the main loop, after the client has its answer.
-		c.mu.Lock()
-		stopping := c.mu.stop != keepServing
-		c.mu.Unlock()
-		if !stopping {
-			if err := c.attend(); err != nil {
-				return err
-			}
+	status := c.sess.TxStatus()
+	if status == 'I' && c.noted.Load() {
+		// A stop is left to the main loop: this message gets its whole answer.
+		if err := c.deliver(); err != nil {
+			return err
 		}
 	}
-	status := c.sess.TxStatus()
 	switch status {
 	case 'T':
 		c.state.Store(stateInTransaction)
