@@ -1,0 +1,126 @@
+package lint
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// rule says which packages of ours a package, and those below it, may import. The first
+// rule whose prefix fits counts.
+type rule struct {
+	prefix string
+	may    []string
+}
+
+// The layers, from the bottom up. "kv" allows kv and everything below it; "=kv/rel" that
+// package alone.
+var rules = []rule{
+	{"kv", []string{"kv"}},
+	{"translate/pgerr", nil},
+	{"translate/ast", nil},
+	{"translate/lex", []string{"translate/ast", "translate/pgerr"}},
+	{"translate/parse", []string{"translate/ast", "translate/lex", "translate/pgerr"}},
+	{"translate/types", []string{"translate/pgerr"}},
+	{"translate/exec", []string{"kv", "translate/ast", "translate/exec", "translate/lex", "translate/pgerr", "translate/types"}},
+	{"translate/pgcatalog", []string{"kv", "translate/exec", "translate/lex", "translate/pgerr", "translate/types"}},
+	{"translate/plan", []string{
+		"kv", "translate/ast", "translate/exec", "translate/lex", "translate/parse", "translate/pgerr", "translate/types",
+	}},
+	{"translate", []string{"kv", "translate"}},
+	{"server", []string{"kv", "translate", "server"}},
+	{"cmd/eider", []string{"kv", "translate", "server", "cmd/eider"}},
+	{"internal", []string{"internal", "cmd/eider"}},
+}
+
+func covers(allowed, path string) bool {
+	if exact, ok := strings.CutPrefix(allowed, "="); ok {
+		return path == exact
+	}
+	return path == allowed || strings.HasPrefix(path, allowed+"/")
+}
+
+// Layers stay layers: a package imports only what its rule lists.
+func TestImportRules(t *testing.T) {
+	t.Parallel()
+	for _, p := range packages(t) {
+		path := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
+		if path == "" {
+			continue
+		}
+		var r *rule
+		for i := range rules {
+			if covers(rules[i].prefix, path) {
+				r = &rules[i]
+				break
+			}
+		}
+		if r == nil {
+			t.Errorf("package %s has no import rule", path)
+			continue
+		}
+		check := func(kind string, imports []string) {
+			for _, imp := range imports {
+				ours, ok := strings.CutPrefix(imp, module+"/")
+				if !ok || covers(path, ours) {
+					continue
+				}
+				allowed := false
+				for _, m := range r.may {
+					allowed = allowed || covers(m, ours)
+				}
+				if !allowed {
+					t.Errorf("%s %s %s", path, kind, ours)
+				}
+			}
+		}
+		check("imports", p.Imports)
+		if r.prefix == "kv" { // not even its tests know what is above
+			check("tests import", append(p.TestImports, p.XTestImports...))
+		}
+	}
+}
+
+// The rules themselves must be able to fail.
+func TestCovers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		allowed, path string
+		want          bool
+	}{
+		{"kv", "kv", true},
+		{"kv", "kv/rel", true},
+		{"kv", "kvx", false},
+		{"=kv", "kv/rel", false},
+		{"translate", "server", false},
+	} {
+		if got := covers(c.allowed, c.path); got != c.want {
+			t.Errorf("covers(%q, %q) = %v", c.allowed, c.path, got)
+		}
+	}
+}
+
+// What needs C or serves only tests stays out of the server's module: DuckDB and the
+// grammar oracle live in e2e.
+func TestModuleGraph(t *testing.T) {
+	t.Parallel()
+	out, err := goCmd(t, ".", nil, "list", "-m", "all")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for line := range strings.Lines(out) {
+		for _, bad := range []string{"duckdb", "pg_query", "go-sqlite3"} {
+			if strings.Contains(line, bad) {
+				t.Errorf("the server's module graph has %s", strings.TrimSpace(line))
+			}
+		}
+	}
+}
+
+// The binary is pure Go.
+func TestBuildsWithoutCgo(t *testing.T) {
+	t.Parallel()
+	if out, err := goCmd(t, ".", []string{"CGO_ENABLED=0"}, "build", "-o", os.DevNull, "./cmd/eider"); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
