@@ -6,8 +6,8 @@ import (
 	"github.com/eiderdb/eider/translate/types"
 )
 
-// Functions returns the system functions, for exec.NewFuncSet.
-func Functions() []exec.Func {
+// Funcs returns the system functions, for exec.NewFuncSet.
+func Funcs() []exec.Func {
 	var all []exec.Func
 	for _, part := range [][]exec.Func{
 		sessionFuncs(), objectFuncs(), privilegeFuncs(), serverFuncs(), lockFuncs(), sizeFuncs(), visibilityFuncs(),
