@@ -61,8 +61,8 @@ type conn struct {
 	sess      Session
 	state     atomic.Int32
 
-	skip    bool  // an error in the extended protocol: everything up to Sync is dropped
-	batch   stmt  // the running message, or the messages since the last Sync
+	skip    bool    // an error in the extended protocol: everything up to Sync is dropped
+	batch   stmt    // the running message, or the messages since the last Sync
 	copying *copyIn // the COPY FROM STDIN whose end has not been reached
 	counted struct{ in, out uint64 }
 

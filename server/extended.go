@@ -6,7 +6,6 @@ import (
 	"errors"
 
 	"github.com/jackc/pgx/v5/pgproto3"
-
 )
 
 // errFormat is a message whose body does not have the form of its type.
@@ -175,4 +174,3 @@ func (c *conn) sync(body []byte) error {
 
 // empty sends a message without a body.
 func (w *writer) empty(typ byte) error { return w.finish(w.start(typ)) }
-

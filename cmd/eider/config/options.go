@@ -1,0 +1,50 @@
+package config
+
+import (
+	"time"
+)
+
+// Options are the settings of a server. The tags name a setting, give its default and
+// document it; docs/reference/flags.md is made from them.
+type Options struct {
+	Listen      []string `name:"listen" default:"127.0.0.1:5434" help:"Addresses (host:port) where PostgreSQL clients are served. Port 0 takes a free port. Anything beyond loopback needs user-file."`
+	UnixSocket  string   `name:"unix-socket" help:"Path of a unix socket to serve as well, for example /run/eider/.s.PGSQL.5434. libpq takes the folder as host and 5434 as port."`
+	AdminListen string   `name:"admin-listen" default:"127.0.0.1:5435" help:"Address of the HTTP endpoint with /metrics, /healthz and /readyz; empty turns it off. It has no authentication: keep it where only operators are."`
+	Pprof       bool     `name:"pprof" help:"Serve Go's profiles under /debug/pprof at admin-listen."`
+
+	Data      string   `name:"data" default:"eider-data" help:"Folder of the embedded store. It is made when it does not exist; one server uses it at a time."`
+	Engine    string   `name:"engine" default:"pebble" choices:"pebble memory" help:"Where data lives: pebble (the data folder) or memory (nothing survives the process)."`
+	Catalogs  []string `name:"catalogs" default:"lake" help:"Catalogs to create when a store is new; the catalog postgres, for tools' maintenance connections, is made too. An existing store is left as it is."`
+	CacheSize Bytes    `name:"cache-size" default:"256MiB" help:"Memory for blocks of table files. Too small a cache makes reads several times slower."`
+	Fsync     bool     `name:"fsync" default:"true" help:"Wait for stable storage at COMMIT. DANGER: false loses acknowledged commits in a power failure or a crash of the machine."`
+
+	UserFile   string `name:"user-file" help:"Users and their SCRAM-SHA-256 verifiers, as \"eider user add\" writes them. It is read again when it changes. Without it everybody who reaches the server may do everything, so that it must be reachable from this machine only."`
+	TLSCert    string `name:"tls-cert" help:"PEM file with the server's certificate and its chain. With tls-key it turns encryption on."`
+	TLSKey     string `name:"tls-key" help:"PEM file with the certificate's private key."`
+	RequireTLS bool   `name:"require-tls" help:"Refuse unencrypted TCP connections."`
+
+	MaxConnections  int           `name:"max-connections" default:"5000" help:"Clients served at a time; more are refused with SQLSTATE 53300."`
+	MaxMessage      Bytes         `name:"max-message" default:"1GiB" help:"Longest message, and so longest statement, that is accepted from a client."`
+	StatementMemory Bytes         `name:"statement-memory" default:"512MiB" help:"Memory that sorts, joins and aggregates of one statement may take; more ends it with SQLSTATE 53200."`
+	TransactionSize Bytes         `name:"transaction-size" default:"1GiB" help:"Bytes that one transaction may write."`
+	PlanCache       int           `name:"plan-cache" default:"4096" help:"Plans kept per catalog; 0 turns the cache off."`
+	StartupTimeout  time.Duration `name:"startup-timeout" default:"60s" help:"Time for a client to connect and authenticate."`
+	ShutdownTimeout time.Duration `name:"shutdown-timeout" default:"30s" help:"Time for running statements to end after SIGTERM or SIGINT, before they are cancelled. A second signal cancels them at once."`
+	DrainTimeout    time.Duration `name:"drain-timeout" default:"30s" help:"Time for which a stopping server goes on reading a client's COPY data after that. Closing the connection of a sending DuckDB breaks its whole instance."`
+
+	LogFormat        string        `name:"log-format" default:"text" choices:"text json" help:"Form of the log on standard error: text or json."`
+	LogLevel         string        `name:"log-level" default:"info" choices:"debug info warn error" help:"Least severe messages to log: debug, info, warn or error."`
+	LogStatements    bool          `name:"log-statements" help:"Log every statement. Statements hold data."`
+	LogSlowStatement time.Duration `name:"log-slow-statement" default:"0s" help:"Log messages that take at least this long; 0 logs none."`
+}
+
+// Default returns the options of a server without flags, environment and file.
+func Default() Options {
+	var o Options
+	for _, f := range fields(&o) {
+		if err := f.Set(f.Default); err != nil {
+			panic("config: default of " + f.Name + ": " + err.Error()) // a defect of this file
+		}
+	}
+	return o
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/eiderdb/eider/cmd/eider/config"
+	"github.com/eiderdb/eider/cmd/eider/node"
+)
+
+// version is set by the linker in releases.
+var version string
+
+// Exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+	exitData   = 3
+)
+
+func main() {
+	sig := make(chan os.Signal, 2)
+	signal.Notify(sig, syscall.SIGTERM, os.Interrupt)
+	os.Exit(run(context.Background(), os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}, os.LookupEnv, sig))
+}
+
+// streams are the standard streams of a command.
+type streams struct {
+	in  io.Reader
+	out io.Writer
+	err io.Writer
+}
+
+// app is what the commands share.
+type app struct {
+	streams
+	getenv func(string) (string, bool)
+	sig    <-chan os.Signal
+}
+
+// usageError is a mistake in how a command was called.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// run runs one command line and returns the exit code.
+func run(ctx context.Context, args []string, io streams, getenv func(string) (string, bool), sig <-chan os.Signal) int {
+	a := &app{streams: io, getenv: getenv, sig: sig}
+	root := a.command()
+	root.SetArgs(args)
+	root.SetIn(io.in)
+	root.SetOut(io.out)
+	root.SetErr(io.err)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintln(io.err, "eider:", err)
+	var usage usageError
+	switch {
+	case errors.Is(err, node.ErrLocked), errors.Is(err, node.ErrNewer):
+		return exitData
+	case errors.As(err, &usage), errors.Is(err, config.ErrConfig):
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// command builds the tree of commands.
+func (a *app) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "eider",
+		Short: "Eider is a catalog server for DuckLake",
+		Long: `Eider is a catalog server for DuckLake. DuckDB attaches it as if it were PostgreSQL:
+
+    eider serve
+    duckdb -c "ATTACH 'ducklake:postgres:host=127.0.0.1 port=5434 dbname=lake user=eider' AS lake (DATA_PATH 'files/')"
+
+Exit codes: 0 well done, 1 failed, 2 wrong use or configuration, 3 the data folder is in use or from a newer version.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError{fmt.Errorf("unknown command %q; \"eider --help\" lists the commands", args[0])}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usageError{fmt.Errorf("%w; see \"%s --help\"", err, c.CommandPath())}
+	})
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.AddCommand(a.serveCommand(), a.catalogCommand(), a.userCommand(), a.versionCommand())
+	return root
+}
+
+// exactly is cobra.ExactArgs with a message for people.
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usageError{fmt.Errorf("%s takes %s; see \"%s --help\"", c.CommandPath(), what, c.CommandPath())}
+		}
+		return nil
+	}
+}
+
+// versionText is the version of this build.
+func versionText() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "devel"
+}

@@ -1,0 +1,103 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+
+	"github.com/eiderdb/eider/cmd/eider/config"
+	"github.com/eiderdb/eider/kv"
+	"github.com/eiderdb/eider/kv/memkv"
+	"github.com/eiderdb/eider/kv/pebblekv"
+	"github.com/eiderdb/eider/kv/store"
+	"github.com/eiderdb/eider/server"
+)
+
+// maintenanceCatalog is where tools connect that have no catalog in mind yet.
+const maintenanceCatalog = "postgres"
+
+// The errors that say what a person has to do about the data folder.
+var (
+	// ErrLocked is returned when another server has the data folder.
+	ErrLocked = errors.New("data folder is in use")
+	// ErrNewer is returned when a newer version has written the data folder.
+	ErrNewer = errors.New("data folder is from a newer version")
+)
+
+// OpenStore opens the store that the options name. A new one gets its catalogs. m may be
+// nil.
+func OpenStore(ctx context.Context, o *config.Options, log *slog.Logger, m *server.Metrics) (*store.Store, error) {
+	s, err := openStore(ctx, o, log, m)
+	if err != nil {
+		return nil, err
+	}
+	if err := createFirst(ctx, s, o.Catalogs); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// OpenExisting opens the store of a data folder that has one, and leaves it as it is.
+func OpenExisting(ctx context.Context, o *config.Options, log *slog.Logger) (*store.Store, error) {
+	if entries, err := os.ReadDir(o.Data); err != nil {
+		return nil, fmt.Errorf("data folder: %w", err)
+	} else if len(entries) == 0 {
+		return nil, fmt.Errorf("data folder %s is empty", o.Data)
+	}
+	return openStore(ctx, o, log, nil)
+}
+
+func openStore(ctx context.Context, o *config.Options, log *slog.Logger, m *server.Metrics) (*store.Store, error) {
+	engine, err := openEngine(o, log)
+	switch {
+	case errors.Is(err, kv.ErrLocked):
+		return nil, fmt.Errorf("%w: another eider server uses %s; stop it first, or give this one a folder of its own with --data", ErrLocked, o.Data)
+	case errors.Is(err, kv.ErrNewerFormat):
+		return nil, fmt.Errorf("%w: %s cannot be opened by this one and has not been touched; use the version that wrote it (%w)", ErrNewer, o.Data, err)
+	case err != nil:
+		return nil, fmt.Errorf("open data folder %s: %w", o.Data, err)
+	}
+	so := store.Options{Logger: log, MaxTxnBytes: int64(o.TransactionSize)}
+	if m != nil {
+		so.Observer = m
+	}
+	s, err := store.Open(ctx, engine, so)
+	if err != nil {
+		engine.Close()
+		if errors.Is(err, store.ErrFormat) {
+			return nil, fmt.Errorf("%w: %s has not been touched; use the version that wrote it (%w)", ErrNewer, o.Data, err)
+		}
+		return nil, fmt.Errorf("open the store in %s: %w", o.Data, err)
+	}
+	if m != nil {
+		m.WatchEngine(engine.Metrics)
+	}
+	return s, nil
+}
+
+// createFirst gives a new store its catalogs. The maintenance catalog comes last: a store
+// that has others of these but not it did not get to the end of this the last time.
+func createFirst(ctx context.Context, s *store.Store, names []string) error {
+	for _, c := range s.Catalogs() {
+		if c.Name == maintenanceCatalog || !slices.Contains(names, c.Name) {
+			return nil
+		}
+	}
+	for _, name := range append(slices.Clone(names), maintenanceCatalog) {
+		if err := s.CreateCatalog(ctx, name); err != nil && !errors.Is(err, store.ErrExists) {
+			return fmt.Errorf("create catalog %q: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func openEngine(o *config.Options, log *slog.Logger) (kv.Engine, error) {
+	if o.Engine == "memory" {
+		return memkv.New(), nil
+	}
+	return pebblekv.Open(o.Data, pebblekv.Options{CacheSize: int64(o.CacheSize), Logger: log, NoSync: !o.Fsync})
+}
