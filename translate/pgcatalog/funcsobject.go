@@ -109,6 +109,33 @@ func objectFuncs() []exec.Func {
 		stable("pg_tablespace_location", tText, constant(dText("")), tOID),
 		stable("pg_index_column_has_property", tBool, none, types.RegclassOID, tInt4, tText),
 	}
+	return append(fns, regFuncs()...)
+}
+
+// regFuncs are the casts between names and the reg types: a function called like the type
+// reads a name, text(reg type) prints one.
+func regFuncs() []exec.Func {
+	var fns []exec.Func
+	for _, t := range []types.OID{
+		types.RegclassOID, types.RegtypeOID, types.RegnamespaceOID, types.RegroleOID, types.RegprocOID, types.RegprocedureOID,
+		types.RegcollationOID, types.RegoperOID, types.RegoperatorOID, types.RegconfigOID, types.RegdictionaryOID,
+	} {
+		read := func(c *exec.Call) (types.Datum, error) {
+			oid, err := NewNames(c.Ctx).RegLookup(t, str(c.Args[0]))
+			if err != nil {
+				return types.Null, err
+			}
+			return dOID(oid), nil
+		}
+		write := func(c *exec.Call) (types.Datum, error) {
+			if name, ok := NewNames(c.Ctx).RegName(t, uint32(c.Args[0].I)); ok {
+				return dText(name), nil
+			}
+			return types.Datum{B: types.AppendText(c.Env, nil, types.T{OID: t, Mod: -1}, c.Args[0]), Valid: true}, nil
+		}
+		in, _ := types.Lookup(t)
+		fns = append(fns, stable(in.Name, t, read, tText), stable("text", tText, write, t))
+	}
 	return fns
 }
 
