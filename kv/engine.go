@@ -87,6 +87,9 @@ type Engine interface {
 	Checkpoint(dir string) error
 	// Compact rewrites [start, end) so that space of deleted keys is freed.
 	Compact(start, end []byte) error
+	// Epoch counts how often the engine had to reopen its files after a failed write (see
+	// ErrUnknownOutcome). When it has changed, unsynced writes may be gone.
+	Epoch() uint64
 	Metrics() Metrics
 	Close() error
 }

@@ -153,6 +153,9 @@ func (e *Engine) Compact(_, _ []byte) error {
 	return nil
 }
 
+// Epoch implements kv.Engine: memory is never reopened.
+func (e *Engine) Epoch() uint64 { return 0 }
+
 // Metrics implements kv.Engine.
 func (e *Engine) Metrics() kv.Metrics {
 	e.mu.Lock()

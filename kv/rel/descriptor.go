@@ -23,6 +23,27 @@ var (
 // EncodeTable returns the stored form of a table descriptor.
 func EncodeTable(t *Table) ([]byte, error) { return encode(t) }
 
+// EncodeGhost returns the stored form of a dropped table's descriptor, which has no storage.
+func EncodeGhost(t *Table) ([]byte, error) { return encode(t) }
+
+// DecodeGhost returns the descriptor that EncodeGhost stored.
+func DecodeGhost(b []byte) (*Table, error) {
+	t := new(Table)
+	if err := decode(b, t); err != nil {
+		return nil, err
+	}
+	// A ghost is a table without storage, indexes and layout; else it is like any other.
+	probe := *t
+	probe.Storage = 1
+	if t.Storage != 0 || len(t.Indexes) > 0 || len(t.Layout) > 0 {
+		return nil, fmt.Errorf("%w: ghost %q with storage", ErrDescriptor, t.Name)
+	}
+	if err := probe.Check(); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
 // EncodeSchema returns the stored form of a schema descriptor.
 func EncodeSchema(s *Schema) ([]byte, error) { return encode(s) }
 

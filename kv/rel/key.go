@@ -174,11 +174,11 @@ type Bound struct {
 	Inclusive bool
 }
 
-// AppendBounds appends to lo and hi the range [lo, hi) of the keys of an access path
+// Bounds returns the range [lower, upper) of the keys, after prefix, of an access path
 // (idx, or the primary storage when it is nil) whose leading parts equal eq and whose
-// next part lies between from and to. NULLs lie outside of every bound. The returned
-// hi is nil only if nothing bounds the keys above, which a store's prefix prevents.
-func AppendBounds(lo, hi []byte, t *Table, idx *Index, eq [][]byte, from, to *Bound) (lower, upper []byte, err error) {
+// next part lies between from and to. NULLs lie outside of every bound. upper is nil
+// only if nothing bounds the keys above, which a store's prefix prevents.
+func Bounds(prefix []byte, t *Table, idx *Index, eq [][]byte, from, to *Bound) (lower, upper []byte, err error) {
 	parts, err := Parts(t, idx)
 	if err != nil {
 		return nil, nil, err
@@ -186,6 +186,7 @@ func AppendBounds(lo, hi []byte, t *Table, idx *Index, eq [][]byte, from, to *Bo
 	if len(eq) > len(parts) || (len(eq) == len(parts) && (from != nil || to != nil)) {
 		return nil, nil, fmt.Errorf("%w: %d conditions on %d key parts of %q", ErrKeyValue, len(eq), len(parts), t.Name)
 	}
+	lo := append(make([]byte, 0, len(prefix)+64), prefix...)
 	if idx == nil {
 		lo = AppendPrimary(lo, t)
 	} else {
@@ -197,7 +198,7 @@ func AppendBounds(lo, hi []byte, t *Table, idx *Index, eq [][]byte, from, to *Bo
 		}
 	}
 	base := len(lo)
-	hi = append(hi, lo...)
+	hi := append(make([]byte, 0, len(lo)+16), lo...)
 	if from == nil && to == nil {
 		return lo, prefixEnd(hi), nil
 	}

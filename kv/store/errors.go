@@ -118,7 +118,10 @@ type UniqueViolation struct {
 	Columns []int16
 	Names   []string
 	Types   []uint32
-	Values  [][]byte
+	Values  [][]byte // nil: not known
+	// RowID is the row that holds the key, when it is known and visible to the transaction.
+	RowID   uint64
+	Visible bool
 }
 
 func (e *UniqueViolation) Error() string {

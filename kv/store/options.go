@@ -3,6 +3,8 @@ package store
 import (
 	"log/slog"
 	"time"
+
+	"github.com/eiderdb/eider/kv/rel"
 )
 
 // Isolation is a transaction's isolation level.
@@ -93,7 +95,4 @@ type CatalogInfo struct {
 }
 
 // Bound is one end of a range on a key part, in the column's binary form.
-type Bound struct {
-	Value     []byte
-	Inclusive bool
-}
+type Bound = rel.Bound
