@@ -30,7 +30,7 @@ type T struct {
 //	numeric                            B, PostgreSQL's binary numeric (canonical: no leading
 //	                                   or trailing zero digit groups, dscale kept)
 //	arrays                             B, PostgreSQL's binary array
-//	record                             R
+//	record                             R, and in B the type OID of each field, 4 bytes each
 //
 // B may alias a page, message or batch buffer: who keeps a Datum past the call that
 // produced it copies it (Clone).
