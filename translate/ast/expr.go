@@ -30,6 +30,7 @@ type TypeName struct {
 	Mods   []int64 // type modifiers as written, e.g. {10,2}
 	Fields string  // interval fields ("year to month"), "" when absent
 	Dims   int     // number of [] suffixes
+	SetOf  bool    // SETOF was written (functions only)
 	Serial bool    // serial/bigserial/smallserial: int type with a default sequence
 }
 
@@ -83,9 +84,14 @@ type Unary struct {
 // Binary is an infix operator application; Op is the symbol ("+", "=", "<>", "||",
 // "~", "->>", ...) or one of "and", "or", "is distinct from", "is not distinct from".
 // != is normalised to <>. OPERATOR(pg_catalog.~) becomes its symbol.
+//
+// Pos is where the left operand starts, OpPos where the operator stands: PostgreSQL
+// reports an operator that does not exist at the latter. Chains of more than 64 ANDs or
+// ORs come as balanced trees, other operators always lean left.
 type Binary struct {
 	Pos
 	Op          string
+	OpPos       int
 	Left, Right Expr
 }
 
@@ -128,6 +134,7 @@ type Quantified struct {
 	Pos
 	Left  Expr
 	Op    string
+	OpPos int
 	All   bool
 	Array Expr // nil when Query is set
 	Query *Select
@@ -200,6 +207,7 @@ type FuncCall struct {
 // Window is OVER (...) or OVER name, or a WINDOW clause entry.
 type Window struct {
 	Name        string // reference (OVER w) or existing window name to extend
+	Ref         bool   // OVER w, without parentheses
 	PartitionBy []Expr
 	OrderBy     []OrderItem
 	Frame       *Frame
@@ -221,7 +229,8 @@ type FrameBound struct {
 // RowExpr is ROW(a, b) or (a, b).
 type RowExpr struct {
 	Pos
-	Items []Expr
+	Items    []Expr
+	Explicit bool // ROW was written
 }
 
 // ArrayExpr is ARRAY[a, b]; nested brackets give nested ArrayExpr items.

@@ -13,6 +13,9 @@ type Parsed struct {
 	Start, End int // byte offsets in the batch, End excludes the semicolon
 	Params     int // highest $n
 	Slots      int // number of literal slots
+	// Fixed are the slots of literals that became part of the statement's structure
+	// instead of a Literal: type modifiers, interval precisions, option values.
+	Fixed []int
 }
 
 // Select is a query expression: WITH, set operations, VALUES, ORDER BY, LIMIT.
@@ -26,6 +29,7 @@ type Select struct {
 	Values   [][]Expr
 	OrderBy  []OrderItem
 	Limit    Expr // nil: none (also LIMIT ALL)
+	HasLimit bool // LIMIT or FETCH was written, LIMIT ALL included
 	Offset   Expr
 	WithTies bool   // FETCH FIRST n ROWS WITH TIES
 	Lock     string // "", "update", "share", ... (FOR UPDATE)
@@ -116,6 +120,8 @@ type TableRef struct {
 	Only   bool
 	Alias  Alias
 	Sample string // TABLESAMPLE method, "" when absent
+	// SampleArgs are the method's arguments.
+	SampleArgs []Expr
 }
 
 // SubqueryRef is [LATERAL] (query) AS alias.
@@ -177,6 +183,7 @@ type OnConflict struct {
 type Assignment struct {
 	Pos     int
 	Columns []string
+	Multi   bool // (c1, …) = was written: Expr is a row or a subquery
 	Expr    Expr
 }
 
@@ -282,6 +289,7 @@ type Constraint struct {
 	Text             string // source text of Expr
 	Ref              *Name
 	RefColumns       []string
+	Include          []string // INCLUDE (columns) of a key
 	NullsNotDistinct bool
 	Always           bool
 }
@@ -299,6 +307,8 @@ type CreateIndex struct {
 	Columns      []IndexColumn
 	Include      []string
 	Where        Expr
+
+	NullsNotDistinct bool
 }
 
 // IndexColumn is an index key.
@@ -306,6 +316,7 @@ type IndexColumn struct {
 	Expr       Expr // *ColumnRef for a plain column
 	Desc       bool
 	NullsFirst *bool
+	Collation  string
 	OpClass    string
 }
 
@@ -320,6 +331,7 @@ type CreateView struct {
 	Query        *Select
 	QueryText    string
 	Materialized bool
+	IfNotExists  bool // materialized views only
 }
 
 // CreateSchema is CREATE SCHEMA.
@@ -381,6 +393,7 @@ type AlterAction struct {
 	Cascade     bool
 	Def         *ColumnDef
 	Type        *TypeName
+	Collation   string // SET DATA TYPE … COLLATE
 	Using       Expr
 	Expr        Expr
 	Text        string
@@ -548,6 +561,8 @@ type Maintenance struct {
 	Pos    int
 	Kind   string // "vacuum", "analyze", "checkpoint", "reindex", "cluster"
 	Tables []Name
+	// Options are those of the (name value, …) form.
+	Options []Option
 }
 
 // Lock is LOCK TABLE.
