@@ -179,3 +179,23 @@ func TestNotifyIdle(t *testing.T) {
 	c.query("COMMIT")
 	c.expect("C:COMMIT A:later Z:I")
 }
+
+func TestIdleTimeouts(t *testing.T) {
+	t.Parallel()
+	s := start(t, Options{})
+	c := s.connect(t)
+	c.query("SET 20")
+	c.expect("C:SET Z:I E:FATAL:57P05 EOF")
+	c = s.connect(t)
+	c.query("SET 20; BEGIN")
+	c.expect("C:SET C:BEGIN Z:T E:FATAL:25P03 EOF")
+	// The time of a running statement does not count.
+	c, key := s.keyed(t, pgproto3.ProtocolVersion30)
+	c.query("SET 100; WAIT")
+	<-s.fakes.last().waiting
+	time.Sleep(150 * time.Millisecond)
+	s.cancel(int32(key.ProcessID), key.SecretKey)
+	c.expect("C:SET E:57014 Z:I")
+	c.query("SELECT 1")
+	c.expect("T D:1 C:SELECT_1 Z:I")
+}

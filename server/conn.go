@@ -352,12 +352,22 @@ func (c *conn) deliver() error {
 	return nil
 }
 
-// idleLimiter is a Session with idle_session_timeout and
-// idle_in_transaction_session_timeout.
+// idleLimiter is a Session with idle_in_transaction_session_timeout and
+// idle_session_timeout; 0 is for ever.
 type idleLimiter interface {
-	// IdleTimeout is how long the client may be silent in the session's present state; 0
-	// is for ever.
-	IdleTimeout() time.Duration
+	IdleTimeouts() (inTransaction, idle time.Duration)
+}
+
+// idleLimit is how long the client may be silent now.
+func (c *conn) idleLimit(l idleLimiter) time.Duration {
+	if l == nil {
+		return 0
+	}
+	inTransaction, idle := l.IdleTimeouts()
+	if c.sess.TxStatus() == 'I' {
+		return idle
+	}
+	return inTransaction
 }
 
 // serve is the main loop.
@@ -369,10 +379,7 @@ func (c *conn) serve() error {
 				return err
 			}
 		}
-		var idle time.Duration
-		if limiter != nil {
-			idle = limiter.IdleTimeout()
-		}
+		idle := c.idleLimit(limiter)
 		var began time.Time
 		if idle > 0 {
 			began = time.Now()

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/eiderdb/eider/translate"
 	"github.com/eiderdb/eider/translate/exec"
@@ -22,16 +23,17 @@ import (
 //	BEGIN COMMIT ROLLBACK DISCARD ALL       FAIL         42P01
 //	WAIT            until cancelled         PANIC
 //	COPYOUT n       n chunks                COPYIN       reads all; COPYIN bad fails at the first payload
-//	NOTICE          NOTIFY text             SLOWCANCEL   blocks until cancelled, then needs the gate
+//	NOTICE          NOTIFY text             SET ms       both idle timeouts
 type fakeSession struct {
 	env     types.Env
 	opts    translate.SessionOptions
 	status  byte
 	stmts   map[string]string
 	portals map[string]*fakePortal
-	waiting chan struct{} // closed … receives one value per WAIT that has begun
+	waiting chan struct{} // receives one value per WAIT and COPYIN that has begun
 	closed  atomic.Int32
 	lastIn  [][]byte
+	idle    time.Duration // both idle timeouts
 }
 
 type fakePortal struct {
@@ -83,6 +85,8 @@ func (s *fakeSession) one(ctx context.Context, sql string, formats []int16, limi
 		s.status = 'T'
 	case "COMMIT", "ROLLBACK":
 		s.status = 'I'
+	case "SET":
+		s.idle = time.Duration(n) * time.Millisecond
 	case "DISCARD":
 		word = sql
 	case "SELECT":
@@ -241,6 +245,9 @@ func (s *fakeSession) Env() *types.Env { return &s.env }
 func (s *fakeSession) Params() []translate.Param {
 	return []translate.Param{{Name: "server_version", Value: "15.8"}, {Name: "client_encoding", Value: "UTF8"}}
 }
+
+func (s *fakeSession) IdleTimeouts() (inTransaction, idle time.Duration) { return s.idle, s.idle }
+
 func (s *fakeSession) Close() { s.closed.Add(1) }
 
 func notification(pid int32, text string) translate.Notification {
