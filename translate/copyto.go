@@ -1,0 +1,403 @@
+package translate
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"github.com/eiderdb/eider/kv/rel"
+	"github.com/eiderdb/eider/translate/ast"
+	"github.com/eiderdb/eider/translate/exec"
+	"github.com/eiderdb/eider/translate/pgerr"
+	"github.com/eiderdb/eider/translate/types"
+)
+
+// copyChunk is how many bytes of rows go into one CopyData message.
+const copyChunk = 32 << 10
+
+// copyHeader is the signature, flags and extension length that lead binary COPY data.
+var copyHeader = []byte("PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00")
+
+var copyTrailer = []byte{0xff, 0xff}
+
+// execCopy runs COPY in both directions.
+func (s *Session) execCopy(ctx context.Context, rq *request, st *ast.Copy) (*running, error) {
+	if st.File != "" || st.Program {
+		what := "a file"
+		if st.Program {
+			what = "an external program"
+		}
+		return nil, pgerr.New(pgerr.InsufficientPrivilege, "COPY to or from %s is not allowed", what).
+			WithHint("The server touches no files for clients. Use COPY with STDIN or STDOUT, for example psql's \\copy.")
+	}
+	opts, err := parseCopyOptions(rq.sql, st.Options, st.From)
+	if err != nil {
+		return nil, err
+	}
+	if st.From {
+		n, err := s.copyFrom(ctx, rq, st, opts)
+		return done("COPY " + itoa(n)), err
+	}
+	n, err := s.copyTo(ctx, rq, st, opts)
+	return done("COPY " + itoa(n)), err
+}
+
+// copyTo runs COPY TO STDOUT and returns the number of rows.
+func (s *Session) copyTo(ctx context.Context, rq *request, st *ast.Copy, opts *copyOptions) (int, error) {
+	query, err := s.copyQuery(rq, st)
+	if err != nil {
+		return 0, err
+	}
+	t, err := s.newStatement()
+	if err != nil {
+		return 0, err
+	}
+	sub := *rq
+	sub.stmt = query
+	if s.tx.readOnly {
+		if err := s.checkReadOnly(t, &sub); err != nil {
+			return 0, err
+		}
+	}
+	node, slots, err := s.planQuery(t, &sub)
+	if err != nil {
+		return 0, err
+	}
+	cols := node.Columns()
+	force, err := forceColumns(opts, cols)
+	if err != nil {
+		return 0, err
+	}
+	ectx := s.execCtx(ctx, t, &sub)
+	ectx.Slots = slots
+	if _, ok := query.(*ast.Select); ok && opts.format == copyBinary {
+		if raw, ok := node.(exec.RawNode); ok {
+			it, err := raw.OpenRaw(ectx)
+			if err != nil {
+				return 0, err
+			}
+			if it != nil {
+				return s.copyRaw(it, len(cols), rq.out)
+			}
+		}
+	}
+	r, err := s.open(node, ectx, query)
+	if err != nil {
+		return 0, err
+	}
+	defer r.close()
+	w := &copyWriter{out: rq.out, opts: opts, cols: cols, env: s.typeEnv(), force: force}
+	return w.run(r)
+}
+
+// copyQuery is the query whose rows COPY TO sends.
+func (s *Session) copyQuery(rq *request, st *ast.Copy) (ast.Stmt, error) {
+	if st.Table == nil {
+		switch q := st.Query.(type) {
+		case *ast.Select:
+			if intoClause(q) != nil {
+				return nil, errFeature("COPY (SELECT INTO) is not supported")
+			}
+			return q, nil
+		case *ast.Insert, *ast.Update, *ast.Delete:
+			if !returnsRows(q) {
+				return nil, errFeature("COPY query must have a RETURNING clause")
+			}
+			return q, nil
+		}
+		return nil, errFeature("COPY of this statement is not supported")
+	}
+	t, err := s.newStatement()
+	if err != nil {
+		return nil, err
+	}
+	core := &ast.SelectCore{Pos: st.Table.Pos, From: []ast.TableExpr{&ast.TableRef{Name: *st.Table}}}
+	tbl, err := s.binder(t, rq).BindTable(*st.Table)
+	switch {
+	case err == nil:
+		if tbl.Kind == rel.KindView {
+			return nil, pgerr.New(pgerr.WrongObjectType, "cannot copy from view %q", tbl.Name).
+				WithHint("Try the COPY (SELECT ...) TO variant.")
+		}
+		if _, err := copyColumns(tbl, st.Columns); err != nil {
+			return nil, err
+		}
+	case pgerr.CodeOf(err) != pgerr.WrongObjectType && pgerr.CodeOf(err) != pgerr.UndefinedTable:
+		return nil, err
+	}
+	if len(st.Columns) == 0 {
+		core.Targets = []ast.Target{{Expr: &ast.Star{Pos: ast.Pos(st.Table.Pos)}}}
+	}
+	for _, c := range st.Columns {
+		core.Targets = append(core.Targets, ast.Target{Expr: &ast.ColumnRef{Pos: ast.Pos(st.Table.Pos), Parts: []string{c}}})
+	}
+	return &ast.Select{Pos: st.Table.Pos, Core: core}, nil
+}
+
+// copyColumns resolves COPY's column list; none means every live column.
+func copyColumns(t *rel.Table, names []string) ([]*rel.Column, error) {
+	var out []*rel.Column
+	if len(names) == 0 {
+		for i := range t.Columns {
+			if !t.Columns[i].Dropped {
+				out = append(out, &t.Columns[i])
+			}
+		}
+		return out, nil
+	}
+	for i, n := range names {
+		c := findColumn(t, n)
+		if c == nil {
+			return nil, noColumn(n, t.Name)
+		}
+		if slices.Contains(names[:i], n) {
+			return nil, pgerr.New(pgerr.DuplicateColumn, "column %q specified more than once", n)
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+func findColumn(t *rel.Table, name string) *rel.Column {
+	for i := range t.Columns {
+		if c := &t.Columns[i]; !c.Dropped && c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+func noColumn(column, table string) *pgerr.Error {
+	return pgerr.New(pgerr.UndefinedColumn, "column %q of relation %q does not exist", column, table)
+}
+
+// forceColumns says which columns FORCE_QUOTE names.
+func forceColumns(o *copyOptions, cols []exec.Column) ([]bool, error) {
+	if len(o.forceQuote) == 0 {
+		return nil, nil
+	}
+	force := make([]bool, len(cols))
+	if o.forceAll {
+		for i := range force {
+			force[i] = true
+		}
+		return force, nil
+	}
+	for _, name := range o.forceQuote {
+		i := slices.IndexFunc(cols, func(c exec.Column) bool { return c.Name == name })
+		if i < 0 {
+			return nil, pgerr.New(pgerr.InvalidColumnReference, "FORCE_QUOTE column %q not referenced by COPY", name)
+		}
+		force[i] = true
+	}
+	return force, nil
+}
+
+// copyRaw sends stored tuples as they are.
+func (s *Session) copyRaw(it exec.RawIter, ncols int, out Out) (int, error) {
+	defer func() { _ = it.Close() }()
+	if err := out.CopyOut(true, ncols); err != nil {
+		return 0, err
+	}
+	buf := make([]byte, 0, copyChunk+copyChunk/2)
+	buf = append(buf, copyHeader...)
+	total := 0
+	for {
+		var n int
+		var err error
+		if buf, n, err = it.AppendTuples(buf, copyChunk); err != nil {
+			return 0, err
+		}
+		if n == 0 {
+			break
+		}
+		total += n
+		if err := out.CopyData(buf); err != nil {
+			return 0, err
+		}
+		buf = buf[:0]
+	}
+	// Without rows the header is still there and goes out with the trailer.
+	if err := out.CopyData(append(buf, copyTrailer...)); err != nil {
+		return 0, err
+	}
+	return total, out.CopyDone()
+}
+
+// copyWriter formats rows as COPY data.
+type copyWriter struct {
+	out     Out
+	opts    *copyOptions
+	cols    []exec.Column
+	env     *types.Env
+	force   []bool
+	buf     []byte
+	scratch []byte
+}
+
+func (w *copyWriter) run(r *running) (int, error) {
+	isBinary := w.opts.format == copyBinary
+	if err := w.out.CopyOut(isBinary, len(w.cols)); err != nil {
+		return 0, err
+	}
+	w.buf = make([]byte, 0, copyChunk+copyChunk/4)
+	if isBinary {
+		w.buf = append(w.buf, copyHeader...)
+	}
+	if w.opts.header {
+		w.headerLine()
+	}
+	n := 0
+	for {
+		row, err := r.iter.Next()
+		if errors.Is(err, exec.EOF) {
+			break
+		}
+		if err != nil {
+			return 0, err
+		}
+		n++
+		switch w.opts.format {
+		case copyBinary:
+			w.binaryRow(row)
+		case copyCSV:
+			w.csvRow(row)
+		default:
+			w.textRow(row)
+		}
+		if len(w.buf) >= copyChunk {
+			if err := w.flush(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	if isBinary {
+		if n > 0 && len(w.buf) > 0 {
+			if err := w.flush(); err != nil {
+				return 0, err
+			}
+		}
+		w.buf = append(w.buf, copyTrailer...)
+	}
+	if err := w.flush(); err != nil {
+		return 0, err
+	}
+	return n, w.out.CopyDone()
+}
+
+func (w *copyWriter) flush() error {
+	if len(w.buf) == 0 {
+		return nil
+	}
+	err := w.out.CopyData(w.buf)
+	w.buf = w.buf[:0]
+	return err
+}
+
+func (w *copyWriter) binaryRow(row exec.Row) {
+	b := binary.BigEndian.AppendUint16(w.buf, uint16(len(row)))
+	for i := range row {
+		if !row[i].Valid {
+			b = append(b, 0xff, 0xff, 0xff, 0xff)
+			continue
+		}
+		at := len(b)
+		b = append(b, 0, 0, 0, 0)
+		b = types.AppendBinary(b, w.cols[i].Type.OID, row[i])
+		binary.BigEndian.PutUint32(b[at:], uint32(len(b)-at-4))
+	}
+	w.buf = b
+}
+
+func (w *copyWriter) headerLine() {
+	for i := range w.cols {
+		if i > 0 {
+			w.buf = append(w.buf, w.opts.delim)
+		}
+		if w.opts.format == copyCSV {
+			w.csvValue([]byte(w.cols[i].Name), false, len(w.cols) == 1)
+		} else {
+			w.textValue([]byte(w.cols[i].Name))
+		}
+	}
+	w.buf = append(w.buf, '\n')
+}
+
+func (w *copyWriter) textRow(row exec.Row) {
+	for i := range row {
+		if i > 0 {
+			w.buf = append(w.buf, w.opts.delim)
+		}
+		if !row[i].Valid {
+			w.buf = append(w.buf, w.opts.null...)
+			continue
+		}
+		w.scratch = types.AppendText(w.env, w.scratch[:0], w.cols[i].Type, row[i])
+		w.textValue(w.scratch)
+	}
+	w.buf = append(w.buf, '\n')
+}
+
+// textValue appends a value with COPY text format's escapes.
+func (w *copyWriter) textValue(v []byte) {
+	b := w.buf
+	for _, c := range v {
+		switch {
+		case c == w.opts.delim, c == '\\':
+			b = append(b, '\\', c)
+		case c == '\n':
+			b = append(b, '\\', 'n')
+		case c == '\r':
+			b = append(b, '\\', 'r')
+		case c == '\t':
+			b = append(b, '\\', 't')
+		case c == '\b':
+			b = append(b, '\\', 'b')
+		case c == '\f':
+			b = append(b, '\\', 'f')
+		case c == '\v':
+			b = append(b, '\\', 'v')
+		default:
+			b = append(b, c)
+		}
+	}
+	w.buf = b
+}
+
+func (w *copyWriter) csvRow(row exec.Row) {
+	for i := range row {
+		if i > 0 {
+			w.buf = append(w.buf, w.opts.delim)
+		}
+		if !row[i].Valid {
+			w.buf = append(w.buf, w.opts.null...)
+			continue
+		}
+		w.scratch = types.AppendText(w.env, w.scratch[:0], w.cols[i].Type, row[i])
+		w.csvValue(w.scratch, w.force != nil && w.force[i], len(row) == 1)
+	}
+	w.buf = append(w.buf, '\n')
+}
+
+// csvValue appends a value, in quotes where it needs them.
+func (w *copyWriter) csvValue(v []byte, force, single bool) {
+	o := w.opts
+	quote := force || string(v) == o.null || single && string(v) == `\.`
+	if !quote {
+		quote = bytes.IndexByte(v, o.delim) >= 0 || bytes.IndexByte(v, o.quote) >= 0 || bytes.ContainsAny(v, "\r\n")
+	}
+	if !quote {
+		w.buf = append(w.buf, v...)
+		return
+	}
+	b := append(w.buf, o.quote)
+	for _, c := range v {
+		if c == o.quote || c == o.escape {
+			b = append(b, o.escape)
+		}
+		b = append(b, c)
+	}
+	w.buf = append(b, o.quote)
+}

@@ -1,0 +1,326 @@
+package translate
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/eiderdb/eider/translate/ast"
+	"github.com/eiderdb/eider/translate/exec"
+	"github.com/eiderdb/eider/translate/parse"
+	"github.com/eiderdb/eider/translate/pgerr"
+	"github.com/eiderdb/eider/translate/types"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// Parse makes a prepared statement. A text of several statements is accepted when it has
+// no parameters: Execute then runs them all, and the rows of the last one are the result,
+// provided that none before it returns rows.
+func (s *Session) Parse(ctx context.Context, name, sql string, paramOIDs []uint32) (err error) {
+	defer s.edge(ctx, nil, &err)
+	s.setActivity("active", sql)
+	defer s.setIdle()
+	list, err := parse.Parse(sql, s.parseLimits())
+	if err != nil {
+		return err
+	}
+	if s.tx.failed {
+		for i := range list {
+			if !exitsBlock(list[i].Stmt) {
+				return errAborted()
+			}
+		}
+	}
+	s.startTx()
+	p := &prepared{name: name, source: sql, sql: sql}
+	switch len(list) {
+	case 0:
+	case 1:
+		rq := &request{sql: sql, stmt: list[0].Stmt, ptypes: append([]types.OID(nil), paramOIDs...)}
+		if p.params, p.cols, err = s.analyze(rq, list[0].Params); err != nil {
+			return err
+		}
+		p.list = []ast.Stmt{list[0].Stmt}
+	default:
+		if err := s.parseBatch(p, list, paramOIDs); err != nil {
+			return err
+		}
+	}
+	if name == "" {
+		delete(s.stmts, "")
+	}
+	return s.addStatement(p)
+}
+
+// parseBatch accepts a batch of statements as one prepared statement.
+func (s *Session) parseBatch(p *prepared, list []ast.Parsed, paramOIDs []uint32) error {
+	multi := pgerr.New(pgerr.SyntaxError, "cannot insert multiple commands into a prepared statement")
+	if len(paramOIDs) > 0 {
+		return multi
+	}
+	for i := range list {
+		if list[i].Params > 0 {
+			return multi
+		}
+		p.list = append(p.list, list[i].Stmt)
+		if i < len(list)-1 && mayReturnRows(list[i].Stmt) {
+			return multi
+		}
+	}
+	last := list[len(list)-1]
+	if mayReturnRows(last.Stmt) {
+		cols, err := s.describe(&request{sql: p.sql, stmt: last.Stmt})
+		if err != nil {
+			return err
+		}
+		p.cols = cols
+	}
+	return nil
+}
+
+// mayReturnRows says whether a statement answers rows.
+func mayReturnRows(st ast.Stmt) bool {
+	switch st := st.(type) {
+	case *ast.Show, *ast.Explain, *ast.Execute:
+		return true
+	case *ast.Fetch:
+		return !st.Move
+	}
+	return returnsRows(st)
+}
+
+// DescribeStatement answers a prepared statement's parameter types and result columns;
+// nil columns mean NoData.
+func (s *Session) DescribeStatement(ctx context.Context, name string) (params []uint32, cols []exec.Column, err error) {
+	defer s.edge(ctx, nil, &err)
+	p := s.stmts[name]
+	if p == nil {
+		return nil, nil, noStatement(name)
+	}
+	if s.tx.failed && p.cols != nil {
+		return nil, nil, errAborted()
+	}
+	return p.params, p.cols, nil
+}
+
+// Bind makes a portal of a prepared statement and parameter values. It keeps params.
+func (s *Session) Bind(ctx context.Context, portalName, stmt string, paramFormats []int16, params [][]byte, resultFormats []int16) (err error) {
+	defer s.edge(ctx, nil, &err)
+	p := s.stmts[stmt]
+	if p == nil {
+		return noStatement(stmt)
+	}
+	if len(paramFormats) > 1 && len(paramFormats) != len(params) {
+		return pgerr.New(pgerr.ProtocolViolation, "bind message has %d parameter formats but %d parameters", len(paramFormats), len(params))
+	}
+	if len(params) != len(p.params) {
+		return pgerr.New(pgerr.ProtocolViolation, "bind message supplies %d parameters, but prepared statement %q requires %d",
+			len(params), stmt, len(p.params))
+	}
+	if s.tx.failed {
+		for _, st := range p.list {
+			if !exitsBlock(st) {
+				return errAborted()
+			}
+		}
+	}
+	if len(resultFormats) > 1 && len(resultFormats) != len(p.cols) {
+		return pgerr.New(pgerr.ProtocolViolation, "bind message has %d result formats but query has %d columns", len(resultFormats), len(p.cols))
+	}
+	s.startTx()
+	values, err := s.bindParams(p, paramFormats, params)
+	if err != nil {
+		return err
+	}
+	pt := &portal{
+		name: portalName, source: p.source, cols: p.cols, formats: append([]int16(nil), resultFormats...),
+		rq: &request{sql: p.sql, ptypes: p.params, params: values}, batch: p.list,
+	}
+	if len(p.list) == 1 {
+		pt.rq.stmt = p.list[0]
+	}
+	return s.addPortal(pt)
+}
+
+// bindParams decodes parameter values, which may alias the message.
+func (s *Session) bindParams(p *prepared, formats []int16, params [][]byte) ([]types.Datum, error) {
+	out := make([]types.Datum, len(params))
+	for i, raw := range params {
+		if raw == nil {
+			continue
+		}
+		format := int16(0)
+		switch {
+		case len(formats) == 1:
+			format = formats[0]
+		case len(formats) > 1:
+			format = formats[i]
+		}
+		var err error
+		switch format {
+		case 0:
+			out[i], err = types.Input(s.typeEnv(), types.T{OID: p.params[i], Mod: -1}, raw)
+		case 1:
+			out[i], err = types.DecodeBinary(p.params[i], raw)
+			if err != nil && pgerr.As(err) == nil {
+				err = pgerr.Wrap(err, pgerr.InvalidBinaryRepresentation, "incorrect binary data format in bind parameter %d", i+1)
+			}
+		default:
+			err = pgerr.New(pgerr.InvalidParameterValue, "unsupported format code: %d", format)
+		}
+		if err != nil {
+			if e := pgerr.As(err); e != nil && e.Where == "" {
+				c := *e
+				c.Where = "unnamed portal parameter $" + itoa(i+1)
+				return nil, &c
+			}
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// DescribePortal answers a portal's result columns and formats; nil columns mean NoData.
+func (s *Session) DescribePortal(name string) (cols []exec.Column, formats []int16, err error) {
+	defer s.edge(context.Background(), nil, &err)
+	p := s.portals[name]
+	if p == nil {
+		return nil, nil, noPortal(name)
+	}
+	if s.tx.failed && p.cols != nil {
+		return nil, nil, errAborted()
+	}
+	return p.cols, p.formats, nil
+}
+
+// Execute runs a portal, or goes on with one that was suspended; maxRows 0 means all rows.
+func (s *Session) Execute(ctx context.Context, portalName string, maxRows int, out Out) (err error) {
+	defer s.edge(ctx, out, &err)
+	p := s.portals[portalName]
+	if p == nil {
+		return noPortal(portalName)
+	}
+	s.setActivity("active", p.source)
+	defer s.setIdle()
+	if len(p.batch) == 0 && !p.cursor {
+		return out.EmptyQuery()
+	}
+	sctx, cancel := s.statementContext(ctx)
+	defer cancel()
+	if err := s.executePortal(sctx, p, maxRows, out); err != nil {
+		return s.cause(sctx, err)
+	}
+	return nil
+}
+
+func (s *Session) executePortal(ctx context.Context, p *portal, maxRows int, out Out) error {
+	if p.cursor {
+		return s.executeCursor(ctx, p, maxRows, out)
+	}
+	if p.ended {
+		return s.executeEnded(p, out)
+	}
+	if p.run == nil {
+		if err := s.startPortal(ctx, p, out); err != nil {
+			return err
+		}
+	}
+	r := p.run
+	if r.ectx != nil {
+		r.ectx.Context = ctx
+	}
+	// Rows of a portal count per Execute in the tag, as in PostgreSQL.
+	r.n = 0
+	ended, err := r.send(out, p.formats, maxRows)
+	if err != nil {
+		return err
+	}
+	if !ended {
+		return out.Suspended()
+	}
+	p.ended = true
+	p.tag = r.tag
+	return out.CommandComplete(r.finalTag())
+}
+
+// executeEnded answers Execute of a portal that has run: queries yield no more rows,
+// anything else cannot run twice.
+func (s *Session) executeEnded(p *portal, out Out) error {
+	if _, ok := p.rq.stmt.(*ast.Select); ok && p.cols != nil {
+		return out.CommandComplete("SELECT 0")
+	}
+	return pgerr.New(pgerr.ObjectNotInPrerequisite, "portal %q cannot be run", p.name)
+}
+
+// startPortal starts a portal's statement, or all of a batch.
+func (s *Session) startPortal(ctx context.Context, p *portal, out Out) error {
+	for i, st := range p.batch {
+		if s.tx.failed && !exitsBlock(st) {
+			return errAborted()
+		}
+		s.startTx()
+		s.tx.statement = s.now()
+		if len(p.batch) > 1 && !s.tx.block {
+			s.tx.implicit = true
+		}
+		rq := *p.rq
+		rq.stmt, rq.out = st, out
+		r, err := s.start(ctx, &rq)
+		if err != nil {
+			return err
+		}
+		if i < len(p.batch)-1 {
+			r.close()
+			continue
+		}
+		if err := samePlan(p.cols, r.cols); err != nil && isQuery(st) {
+			r.close()
+			return err
+		}
+		p.run = r
+		// The statement may have ended the transaction and dropped this portal with it.
+	}
+	return nil
+}
+
+// executeCursor runs the protocol's Execute on a cursor made by DECLARE.
+func (s *Session) executeCursor(ctx context.Context, p *portal, maxRows int, out Out) error {
+	n := 0
+	for maxRows == 0 || n < maxRows {
+		row, err := p.next(ctx)
+		if err != nil {
+			return err
+		}
+		if row == nil {
+			return out.CommandComplete("SELECT " + itoa(n))
+		}
+		if err := out.DataRow(row, p.cols, p.formats); err != nil {
+			return err
+		}
+		n++
+	}
+	return out.Suspended()
+}
+
+// CloseStatement forgets a prepared statement; one that does not exist is no error.
+func (s *Session) CloseStatement(name string) error {
+	delete(s.stmts, name)
+	return nil
+}
+
+// ClosePortal closes a portal; one that does not exist is no error.
+func (s *Session) ClosePortal(name string) error {
+	s.dropPortal(name)
+	return nil
+}
+
+// Sync ends the implicit transaction of the extended protocol. An error means that it
+// could not be committed.
+func (s *Session) Sync(ctx context.Context) (err error) {
+	if !s.tx.open || s.tx.block {
+		return nil
+	}
+	defer s.edge(ctx, nil, &err)
+	defer s.setIdle()
+	return s.commitTx(ctx)
+}

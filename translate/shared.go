@@ -1,0 +1,283 @@
+package translate
+
+import (
+	"context"
+	"sort"
+	"sync"
+	"time"
+
+	"github.com/eiderdb/eider/kv/store"
+	"github.com/eiderdb/eider/translate/exec"
+	"github.com/eiderdb/eider/translate/pgcatalog"
+	"github.com/eiderdb/eider/translate/pgerr"
+)
+
+// Shared is what the sessions of one server have in common. It is safe for concurrent use.
+type Shared struct {
+	started time.Time
+	virtual exec.VirtualRegistry
+	funcs   *exec.FuncSet
+	plans   *planCaches
+
+	mu       sync.Mutex
+	sessions map[*Session]struct{}
+	locks    map[lockKey]*advisoryLock
+}
+
+// SharedOptions configure a Shared. The zero value has the defaults.
+type SharedOptions struct {
+	// PlanCacheEntries bounds the plans kept per catalog. Default 4096; negative: no cache.
+	PlanCacheEntries int
+	// Now is the start time that pg_postmaster_start_time() reports; time.Now when zero.
+	Now time.Time
+}
+
+// NewShared makes the shared state of a server.
+func NewShared(o SharedOptions) *Shared {
+	if o.Now.IsZero() {
+		o.Now = time.Now()
+	}
+	return &Shared{
+		started:  o.Now,
+		virtual:  pgcatalog.New(),
+		funcs:    exec.NewFuncSet(pgcatalog.Funcs()...),
+		plans:    newPlanCaches(o.PlanCacheEntries),
+		sessions: make(map[*Session]struct{}),
+		locks:    make(map[lockKey]*advisoryLock),
+	}
+}
+
+// PlanStats are the plan cache's counters, for metrics.
+func (h *Shared) PlanStats() PlanStats { return h.plans.stats() }
+
+// Activities lists what every session is doing, by process id.
+func (h *Shared) Activities() []pgcatalog.Activity {
+	h.mu.Lock()
+	out := make([]pgcatalog.Activity, 0, len(h.sessions))
+	for s := range h.sessions {
+		out = append(out, s.Activity())
+	}
+	h.mu.Unlock()
+	sort.Slice(out, func(i, j int) bool { return out[i].PID < out[j].PID })
+	return out
+}
+
+func (h *Shared) join(s *Session) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.sessions[s] = struct{}{}
+}
+
+func (h *Shared) leave(s *Session) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.sessions, s)
+	h.releaseLocks(s, true, true)
+}
+
+// others counts the sessions connected to a catalog, besides one.
+func (h *Shared) others(c *store.Catalog, but *Session) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := 0
+	for s := range h.sessions {
+		if s != but && s.catalog.OID() == c.OID() {
+			n++
+		}
+	}
+	return n
+}
+
+// publish delivers committed notifications to the listeners of the session's catalog.
+func (h *Shared) publish(from *Session, list []Notification) {
+	if len(list) == 0 {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for s := range h.sessions {
+		if s.catOID != from.catOID || s.opts.Notify == nil {
+			continue
+		}
+		for _, n := range list {
+			if s.listens[n.Channel] {
+				s.opts.Notify(n)
+			}
+		}
+	}
+}
+
+// listenChange is one LISTEN or UNLISTEN, which takes effect at commit.
+type listenChange struct {
+	channel string
+	off     bool
+	all     bool
+}
+
+func (s *Session) applyListens(list []listenChange) {
+	if len(list) == 0 {
+		return
+	}
+	s.shared.mu.Lock()
+	defer s.shared.mu.Unlock()
+	for _, l := range list {
+		switch {
+		case l.all:
+			clear(s.listens)
+		case l.off:
+			delete(s.listens, l.channel)
+		default:
+			s.listens[l.channel] = true
+		}
+	}
+}
+
+// lockKey names an advisory lock in a catalog.
+type lockKey struct {
+	catalog uint32
+	key     pgcatalog.AdvisoryKey
+}
+
+// advisoryLock counts who holds a lock. free is closed and replaced when a holder lets go.
+type advisoryLock struct {
+	holders map[*Session]*lockHold
+	free    chan struct{}
+}
+
+// lockHold counts one session's holds: session-level and transaction-level ones, and how
+// many of each are shared.
+type lockHold struct{ session, sessionShared, xact, xactShared int }
+
+func (l *lockHold) exclusive() bool { return l.session+l.xact > 0 }
+func (l *lockHold) empty() bool {
+	return l.session+l.sessionShared+l.xact+l.xactShared == 0
+}
+
+// grantable says whether s may take the lock now.
+func (l *advisoryLock) grantable(s *Session, shared bool) bool {
+	for other, hold := range l.holders {
+		if other != s && (!shared || hold.exclusive()) {
+			return false
+		}
+	}
+	return true
+}
+
+// AdvisoryLock takes an advisory lock; see pgcatalog.AdvisoryLocker.
+func (f sessionFuncs) AdvisoryLock(ctx context.Context, key pgcatalog.AdvisoryKey, mode pgcatalog.AdvisoryMode, try bool) (bool, error) {
+	s, h := f.s, f.s.shared
+	k := lockKey{catalog: s.catOID, key: key}
+	var timeout <-chan time.Time
+	if d := s.set.decoded().lockTimeout; d > 0 && !try {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		timeout = t.C
+	}
+	for {
+		h.mu.Lock()
+		l := h.locks[k]
+		if l == nil {
+			l = &advisoryLock{holders: make(map[*Session]*lockHold), free: make(chan struct{})}
+			h.locks[k] = l
+		}
+		if l.grantable(s, mode.Shared) {
+			hold := l.holders[s]
+			if hold == nil {
+				hold = &lockHold{}
+				l.holders[s] = hold
+			}
+			switch {
+			case mode.Xact && mode.Shared:
+				hold.xactShared++
+			case mode.Xact:
+				hold.xact++
+			case mode.Shared:
+				hold.sessionShared++
+			default:
+				hold.session++
+			}
+			if mode.Xact {
+				s.tx.locks = true
+			}
+			s.locks = true
+			h.mu.Unlock()
+			return true, nil
+		}
+		free := l.free
+		h.mu.Unlock()
+		if try {
+			return false, nil
+		}
+		select {
+		case <-free:
+		case <-timeout:
+			return false, pgerr.New(pgerr.LockNotAvailable, "canceling statement due to lock timeout")
+		case <-ctx.Done():
+			return false, context.Cause(ctx)
+		}
+	}
+}
+
+// AdvisoryUnlock gives back one session-level hold.
+func (f sessionFuncs) AdvisoryUnlock(key pgcatalog.AdvisoryKey, shared bool) bool {
+	s, h := f.s, f.s.shared
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	k := lockKey{catalog: s.catOID, key: key}
+	l := h.locks[k]
+	if l == nil || l.holders[s] == nil {
+		return false
+	}
+	hold := l.holders[s]
+	n := &hold.session
+	if shared {
+		n = &hold.sessionShared
+	}
+	if *n == 0 {
+		return false
+	}
+	*n--
+	h.settle(k, l, s)
+	return true
+}
+
+// AdvisoryUnlockAll gives back every session-level hold.
+func (f sessionFuncs) AdvisoryUnlockAll() { f.s.releaseLocks(true, false) }
+
+func (s *Session) releaseLocks(session, xact bool) {
+	if !s.locks {
+		return
+	}
+	s.shared.mu.Lock()
+	defer s.shared.mu.Unlock()
+	s.shared.releaseLocks(s, session, xact)
+}
+
+// releaseLocks drops a session's holds. REQUIRES: h.mu.
+func (h *Shared) releaseLocks(s *Session, session, xact bool) {
+	for k, l := range h.locks {
+		hold := l.holders[s]
+		if hold == nil {
+			continue
+		}
+		if session {
+			hold.session, hold.sessionShared = 0, 0
+		}
+		if xact {
+			hold.xact, hold.xactShared = 0, 0
+		}
+		h.settle(k, l, s)
+	}
+}
+
+// settle forgets an empty hold and wakes waiters. REQUIRES: h.mu.
+func (h *Shared) settle(k lockKey, l *advisoryLock, s *Session) {
+	if l.holders[s].empty() {
+		delete(l.holders, s)
+	}
+	close(l.free)
+	l.free = make(chan struct{})
+	if len(l.holders) == 0 {
+		delete(h.locks, k)
+	}
+}
