@@ -66,6 +66,24 @@ func (c *conn) Query(ctx context.Context, sql string) (Result, error) {
 }
 
 func (c *conn) Exec(ctx context.Context, sql string) (Result, error) {
+	res, err := c.exec(ctx, sql)
+	if err == nil || !strings.Contains(err.Error(), "after the transaction has ended") {
+		return res, err
+	}
+	// The driver prepares a statement in a transaction of its own before it runs it; some table functions of DuckLake do not survive that.
+	if _, err := c.exec(ctx, "BEGIN"); err != nil {
+		return Result{}, err
+	}
+	res, err = c.exec(ctx, sql)
+	if err != nil {
+		_, _ = c.exec(ctx, "ROLLBACK")
+		return Result{}, err
+	}
+	_, err = c.exec(ctx, "COMMIT")
+	return res, err
+}
+
+func (c *conn) exec(ctx context.Context, sql string) (Result, error) {
 	rows, err := c.c.QueryContext(ctx, sql)
 	if err != nil {
 		return Result{}, err
