@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 )
@@ -56,9 +57,9 @@ func (c *conn) parse(body []byte) error {
 		return errFormat
 	}
 	ctx := c.begin(m.Query)
-	if err := validUTF8([]byte(m.Query)); err != nil {
+	if !utf8.ValidString(m.Query) {
 		c.sess.Fail()
-		return err
+		return validUTF8([]byte(m.Query))
 	}
 	if err := c.sess.Parse(ctx, m.Name, m.Query, m.ParameterOIDs); err != nil {
 		return err
