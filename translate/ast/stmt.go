@@ -33,6 +33,7 @@ type Select struct {
 	Offset   Expr
 	WithTies bool   // FETCH FIRST n ROWS WITH TIES
 	Lock     string // "", "update", "share", ... (FOR UPDATE)
+	LockWait string // "", "nowait", "skip locked"
 }
 
 // SelectCore is one SELECT … FROM … WHERE … GROUP BY … HAVING.
@@ -225,15 +226,16 @@ type Truncate struct {
 // Copy is COPY … TO STDOUT or FROM STDIN. Exactly one of Table, Query is set.
 type Copy struct {
 	stmtNode
-	Pos     int
-	Table   *Name
-	Columns []string
-	Query   Stmt   // *Select or DML with RETURNING
-	From    bool   // FROM STDIN
-	File    string // non-empty: a file or program name, which the server refuses
-	Program bool
-	Options []Option
-	Where   Expr
+	Pos        int
+	Table      *Name
+	Columns    []string
+	Query      Stmt   // *Select or DML with RETURNING
+	From       bool   // FROM STDIN
+	ServerFile bool   // a file or program was named, which the server refuses
+	File       string // its name
+	Program    bool
+	Options    []Option
+	Where      Expr
 }
 
 // Option is a name with an optional value, as in COPY or WITH (...) lists.

@@ -189,7 +189,7 @@ func (l *Lexer) dollar(t *Token, start int) {
 			i++
 		}
 		if i < len(src) && identStart(src[i]) {
-			l.fail(t, start, runeEnd(src, i), "trailing junk after parameter")
+			l.fail(t, start, wordEnd(src, i), "trailing junk after parameter")
 			return
 		}
 		l.set(t, Param, i)
@@ -214,11 +214,9 @@ func (l *Lexer) dollar(t *Token, start int) {
 	t.Form = Dollar
 }
 
-// runeEnd returns the end of the possibly multi-byte character at i. PostgreSQL reports
-// only its first byte, which cannot be sent as UTF-8.
-func runeEnd(src string, i int) int {
-	i++
-	for i < len(src) && src[i]&0xc0 == 0x80 {
+// wordEnd returns the end of the identifier characters at i.
+func wordEnd(src string, i int) int {
+	for i < len(src) && foldTable[src[i]] != 0 {
 		i++
 	}
 	return i
@@ -245,6 +243,9 @@ func (l *Lexer) number(t *Token, start int) {
 			j++
 		}
 		if j >= len(src) || !isDigit(src[j]) {
+			if j == i+1 {
+				j = wordEnd(src, j)
+			}
 			l.fail(t, start, j, "trailing junk after numeric literal")
 			return
 		}
@@ -254,7 +255,7 @@ func (l *Lexer) number(t *Token, start int) {
 		i, kind = j, Numeric
 	}
 	if i < len(src) && identStart(src[i]) {
-		l.fail(t, start, runeEnd(src, i), "trailing junk after numeric literal")
+		l.fail(t, start, wordEnd(src, i), "trailing junk after numeric literal")
 		return
 	}
 	l.set(t, kind, i)

@@ -68,29 +68,19 @@ func Fold(s string) string {
 	return s
 }
 
-// joinParts unescapes '..' parts with white space between them.
+// joinParts returns the contents of a run of '..' parts.
 func joinParts(s string) string {
 	b := make([]byte, 0, len(s))
-	return string(appendParts(b, s, false))
-}
-
-// appendParts appends the contents of s, a run of '..' parts, to b. With escapes,
-// backslash pairs are kept for the caller to decode.
-func appendParts(b []byte, s string, escapes bool) []byte {
 	i := strings.IndexByte(s, '\'') + 1
 	for i < len(s) {
-		c := s[i]
-		switch {
-		case escapes && c == '\\' && i+1 < len(s):
-			b = append(b, c, s[i+1])
-			i += 2
+		switch c := s[i]; {
 		case c == '\'' && i+1 < len(s) && s[i+1] == '\'':
 			b = append(b, '\'')
 			i += 2
 		case c == '\'':
 			next := continuation(s, i+1)
 			if next < 0 {
-				return b
+				return string(b)
 			}
 			i = next + 1
 		default:
@@ -98,7 +88,7 @@ func appendParts(b []byte, s string, escapes bool) []byte {
 			i++
 		}
 	}
-	return b
+	return string(b)
 }
 
 func hexVal(c byte) int {
@@ -120,45 +110,56 @@ func (l *Lexer) valueErr(e *pgerr.Error, at int) {
 
 // escapeValue decodes E'..'.
 func (l *Lexer) escapeValue(t *Token) string {
-	src := l.Src[t.Start:t.End]
-	raw := appendParts(make([]byte, 0, len(src)), src[1:], true)
-	out := raw[:0]
+	src := l.Src[:t.End]
+	out := make([]byte, 0, t.End-t.Start)
 	var pair surrogate
 	checked := false
-	for i := 0; i < len(raw); {
-		c := raw[i]
-		if c != '\\' || i+1 >= len(raw) {
+	for i := int(t.Start) + 2; i < len(src); {
+		c := src[i]
+		if c == '\'' && i+1 < len(src) && src[i+1] != '\'' {
+			i = continuation(src, i+1) + 1
+			continue
+		}
+		if c != '\\' {
 			if pair.open() {
-				l.badPair(t)
-				return ""
+				return l.badPair(i, runEnd(src, i))
+			}
+			if c == '\'' {
+				i++
+				if i == len(src) {
+					break
+				}
 			}
 			out = append(out, c)
 			i++
 			continue
 		}
-		c = raw[i+1]
+		start := i
+		c = src[i+1]
 		i += 2
 		if c == 'u' || c == 'U' {
 			n := 4
 			if c == 'U' {
 				n = 8
 			}
-			r, ok := hexRune(raw[i:], n)
+			r, ok := hexRune(src[i:], n)
 			if !ok {
 				l.valueErr(pgerr.New(pgerr.InvalidEscapeSequence, "invalid Unicode escape").
-					WithHint("Unicode escapes must be \\uXXXX or \\UXXXXXXXX."), int(t.Start))
+					WithHint("Unicode escapes must be \\uXXXX or \\UXXXXXXXX."), start)
 				return ""
 			}
 			i += n
-			if out, ok = pair.add(out, r); !ok {
-				l.badPair(t)
+			if r <= 0 {
+				l.valueErr(Near(l.Src, start, i, "invalid Unicode escape value"), start)
 				return ""
+			}
+			if out, ok = pair.add(out, r); !ok {
+				return l.badPair(start, i)
 			}
 			continue
 		}
 		if pair.open() {
-			l.badPair(t)
-			return ""
+			return l.badPair(start, i)
 		}
 		switch {
 		case c == 'b':
@@ -173,19 +174,19 @@ func (l *Lexer) escapeValue(t *Token) string {
 			out = append(out, '\t')
 		case c == 'v':
 			out = append(out, '\v')
-		case c == 'x' && i < len(raw) && hexVal(raw[i]) >= 0:
-			v := hexVal(raw[i])
+		case c == 'x' && i < len(src) && hexVal(src[i]) >= 0:
+			v := hexVal(src[i])
 			i++
-			if i < len(raw) && hexVal(raw[i]) >= 0 {
-				v = v<<4 | hexVal(raw[i])
+			if i < len(src) && hexVal(src[i]) >= 0 {
+				v = v<<4 | hexVal(src[i])
 				i++
 			}
 			checked = true
 			out = append(out, byte(v))
 		case c-'0' < 8:
 			v := int(c - '0')
-			for n := 0; n < 2 && i < len(raw) && raw[i]-'0' < 8; n++ {
-				v = v<<3 | int(raw[i]-'0')
+			for n := 0; n < 2 && i < len(src) && src[i]-'0' < 8; n++ {
+				v = v<<3 | int(src[i]-'0')
 				i++
 			}
 			checked = true
@@ -194,31 +195,42 @@ func (l *Lexer) escapeValue(t *Token) string {
 			out = append(out, c)
 		}
 	}
-	if pair.open() {
-		l.badPair(t)
-		return ""
-	}
 	s := string(out)
 	if checked {
-		if i := strings.IndexByte(s, 0); i >= 0 && utf8.ValidString(s[:i]) {
-			l.valueErr(pgerr.New(pgerr.CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\": 0x00"), -1)
-			return ""
-		}
-		if !utf8.ValidString(s) {
-			l.valueErr(invalidUTF8(s), -1)
-			return ""
-		}
+		return l.checkBytes(s)
 	}
 	return s
 }
 
-func hexRune(b []byte, n int) (rune, bool) {
+// runEnd returns the end of the characters that PostgreSQL's scanner takes at once.
+func runEnd(src string, i int) int {
+	j := i
+	for j < len(src) && src[j] != '\\' && src[j] != '\'' {
+		j++
+	}
+	return max(j, i+1)
+}
+
+// checkBytes refuses what numeric escapes may have made: zero bytes and invalid UTF-8.
+func (l *Lexer) checkBytes(s string) string {
+	if i := strings.IndexByte(s, 0); i >= 0 && utf8.ValidString(s[:i]) {
+		l.valueErr(pgerr.New(pgerr.CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\": 0x00"), -1)
+		return ""
+	}
+	if !utf8.ValidString(s) {
+		l.valueErr(invalidUTF8(s), -1)
+		return ""
+	}
+	return s
+}
+
+func hexRune(b string, n int) (rune, bool) {
 	if len(b) < n {
 		return 0, false
 	}
 	v := int64(0)
-	for _, c := range b[:n] {
-		h := hexVal(c)
+	for i := range n {
+		h := hexVal(b[i])
 		if h < 0 {
 			return 0, false
 		}
@@ -251,64 +263,49 @@ func (p *surrogate) add(out []byte, r rune) ([]byte, bool) {
 		}
 		r = (p.high-0xd800)<<10 + (r - 0xdc00) + 0x10000
 		p.high = 0
-	case p.high != 0 || r <= 0:
+	case p.high != 0:
 		return out, false
 	}
 	return utf8.AppendRune(out, r), true
 }
 
-func (l *Lexer) badPair(t *Token) {
-	l.valueErr(pgerr.New(pgerr.SyntaxError, "invalid Unicode surrogate pair"), int(t.Start))
+// badPair records half a surrogate pair, found at src[start:end].
+func (l *Lexer) badPair(start, end int) string {
+	l.valueErr(Near(l.Src, start, end, "invalid Unicode surrogate pair"), start)
+	return ""
 }
 
 // unicodeValue decodes U&'..' and U&"..", with the escape character of a UESCAPE clause.
 func (l *Lexer) unicodeValue(t *Token) string {
 	src := l.Src[t.Start:t.End]
 	esc := byte('\\')
-	body := make([]byte, 0, len(src))
 	quote := src[2]
-	if quote == '"' {
-		i := 3
-		for ; i < len(src); i++ {
-			if src[i] == '"' {
-				if i+1 >= len(src) || src[i+1] != '"' {
-					break
-				}
-				i++
-			}
-			body = append(body, src[i])
-		}
-		if src[len(src)-1] == '\'' {
-			esc = src[len(src)-2]
-		}
-	} else {
-		rest := Lexer{Src: l.Src, Pos: int(t.Start) + 2}
-		var part Token
-		rest.Next(&part)
-		body = appendParts(body, l.Src[part.Start:part.End], false)
-		if part.End != t.End {
-			esc = src[len(src)-2]
-		}
+	body := src[2:]
+	if n := unicodeEnd(src, quote); n < len(src) {
+		// UESCAPE 'c' ends the token.
+		esc, body = src[len(src)-2], src[2:n]
 	}
-	out := body[:0]
+	if quote == '"' {
+		body = strings.ReplaceAll(body[1:len(body)-1], `""`, `"`)
+	} else {
+		body = joinParts(body)
+	}
+	out := make([]byte, 0, len(body))
 	var pair surrogate
+	bad := func(format, hint string) string {
+		l.valueErr(pgerr.New(pgerr.SyntaxError, "%s", format).WithHint("%s", hint), int(t.Start))
+		return ""
+	}
 	for i := 0; i < len(body); {
-		if body[i] != esc {
+		if body[i] != esc || (i+1 < len(body) && body[i+1] == esc) {
 			if pair.open() {
-				l.badPair(t)
-				return ""
+				return bad("invalid Unicode surrogate pair", "")
 			}
 			out = append(out, body[i])
 			i++
-			continue
-		}
-		if i+1 < len(body) && body[i+1] == esc {
-			if pair.open() {
-				l.badPair(t)
-				return ""
+			if body[i-1] == esc {
+				i++
 			}
-			out = append(out, esc)
-			i += 2
 			continue
 		}
 		n, skip := 4, 1
@@ -317,19 +314,31 @@ func (l *Lexer) unicodeValue(t *Token) string {
 		}
 		r, ok := hexRune(body[min(i+skip, len(body)):], n)
 		if !ok {
-			l.valueErr(pgerr.New(pgerr.SyntaxError, "invalid Unicode escape").
-				WithHint("Unicode escapes must be \\XXXX or \\+XXXXXX."), int(t.Start))
-			return ""
+			return bad("invalid Unicode escape", "Unicode escapes must be \\XXXX or \\+XXXXXX.")
+		}
+		if r <= 0 {
+			return bad("invalid Unicode escape value", "")
 		}
 		i += skip + n
 		if out, ok = pair.add(out, r); !ok {
-			l.badPair(t)
-			return ""
+			return bad("invalid Unicode surrogate pair", "")
 		}
 	}
 	if pair.open() {
-		l.badPair(t)
-		return ""
+		return bad("invalid Unicode surrogate pair", "")
 	}
 	return string(out)
+}
+
+// unicodeEnd returns the length of the U& literal itself within a token that may go on
+// with UESCAPE.
+func unicodeEnd(src string, quote byte) int {
+	l := Lexer{Src: src, Pos: 2}
+	var part Token
+	if quote == '"' {
+		l.quotedIdent(&part, 2, 2)
+	} else {
+		l.quoted(&part, 2, 2, String)
+	}
+	return int(part.End)
 }

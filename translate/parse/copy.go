@@ -34,16 +34,14 @@ func (p *parser) copyStmt() ast.Stmt {
 		}
 	}
 	s.Program = p.accept(lex.KwProgram)
-	wherePos := p.pos()
 	switch {
-	case s.Program || p.is(lex.String):
-		s.File = p.str()
+	case p.is(lex.String):
+		s.File, s.ServerFile = p.str(), true
+	case s.Program && (p.kw(lex.KwStdin) || p.kw(lex.KwStdout)):
+		p.errorf(codeSyntax, -1, "STDIN/STDOUT not allowed with PROGRAM")
 	case p.accept(lex.KwStdin), p.accept(lex.KwStdout):
 	default:
 		p.syntaxError()
-	}
-	if s.Program && s.File == "" {
-		p.errorf(codeSyntax, wherePos, "syntax error at or near \"%s\"", p.lx.Src[wherePos:p.prev])
 	}
 	if p.kw(lex.KwUsing) || p.kw(lex.KwDelimiters) {
 		pos := p.pos()

@@ -19,6 +19,9 @@ func (p *parser) create() ast.Stmt {
 	}
 	kw := p.tok.Kw
 	switch {
+	case (kw == lex.KwLocal || kw == lex.KwGlobal) && !temp && !unlogged:
+		p.advance()
+		p.syntaxError()
 	case kw == lex.KwView, kw == lex.KwRecursive && p.peekKw(1, lex.KwView):
 		if unlogged {
 			p.syntaxError()
@@ -130,12 +133,15 @@ func (p *parser) databaseOptions() []ast.Option {
 	var list []ast.Option
 	for isLabel(&p.tok) {
 		o := ast.Option{Pos: p.pos(), Set: true}
-		if p.kw(lex.KwConnection) && p.peekKw(1, lex.KwLimit) {
-			p.advance()
+		switch {
+		case p.accept(lex.KwConnection):
+			p.expect(lex.KwLimit)
 			o.Name = "connection_limit"
-			p.advance()
-		} else {
-			o.Name = p.label()
+		case p.is(lex.Quoted), p.tok.Kw == lex.NoKeyword, p.kw(lex.KwEncoding), p.kw(lex.KwLocation), p.kw(lex.KwOwner),
+			p.kw(lex.KwTablespace), p.kw(lex.KwTemplate):
+			o.Name = p.takeName()
+		default:
+			p.syntaxError()
 		}
 		p.acceptTok(lex.Equal)
 		o.Value = p.settingValue()
@@ -351,9 +357,10 @@ func (p *parser) columnDef() ast.ColumnDef {
 	if base, ok := serialTypes[c.Type.Name]; ok && c.Type.Schema == "" && c.Type.Dims == 0 {
 		c.Type.Schema, c.Type.Name, c.Type.Serial = "pg_catalog", base, true
 	}
-	if p.kw(lex.KwCompression) || p.kw(lex.KwStorage) {
-		p.advance()
-		p.label()
+	if p.accept(lex.KwCompression) {
+		if !p.accept(lex.KwDefault) {
+			p.colID()
+		}
 	}
 	if p.kw(lex.KwOptions) && p.peek(1).Kind == lex.LParen {
 		p.unsupported(p.pos(), "column OPTIONS")
@@ -510,6 +517,7 @@ func (p *parser) references(c *ast.Constraint) {
 // generated parses GENERATED ALWAYS AS (expr) STORED or AS IDENTITY.
 func (p *parser) generated(c *ast.Constraint) {
 	p.expect(lex.KwGenerated)
+	pos := p.pos()
 	byDefault := false
 	switch {
 	case p.accept(lex.KwAlways):
@@ -527,7 +535,6 @@ func (p *parser) generated(c *ast.Constraint) {
 		}
 		return
 	}
-	pos := p.pos()
 	p.expectTok(lex.LParen)
 	c.Kind = "generated"
 	start := p.pos()

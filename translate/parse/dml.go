@@ -276,14 +276,17 @@ func (p *parser) dropBehavior() bool {
 func (p *parser) call() ast.Stmt {
 	s := &ast.Call{Pos: p.pos()}
 	p.expect(lex.KwCall)
-	pos := p.pos()
-	if !isLabel(&p.tok) {
+	if !p.atFuncTable() {
+		p.qualifiedName()
 		p.syntaxError()
 	}
+	pos := p.pos()
+	p.windowless = true
 	f, ok := p.primary().(*ast.FuncCall)
-	if !ok || f.Special || f.Over != nil || f.Filter != nil || f.WithinGroup != nil {
+	if !ok || f.Special {
 		p.errorf(codeSyntax, pos, "syntax error at or near \"%s\"", p.lx.Src[pos:p.prev])
 	}
+	p.windowless = false
 	s.Func = f
 	return s
 }

@@ -3,6 +3,7 @@ package parse
 import (
 	"github.com/eiderdb/eider/translate/ast"
 	"github.com/eiderdb/eider/translate/lex"
+	"github.com/eiderdb/eider/translate/pgerr"
 )
 
 // Precedences, from PostgreSQL's grammar; a higher one binds tighter.
@@ -60,7 +61,7 @@ func (p *parser) prefix(b bool) ast.Expr {
 			p.advance()
 			return &ast.Default{Pos: ast.Pos(pos)}
 		case p.tok.Kw == lex.KwUnique && !b:
-			p.unsupported(pos, "UNIQUE predicate")
+			p.errorf(pgerr.FeatureNotSupported, pos, "UNIQUE predicate is not yet implemented")
 		}
 	}
 	return p.primary()
@@ -120,7 +121,7 @@ func (p *parser) infix(left ast.Expr, minPrec int, b bool) ast.Expr {
 				continue
 			}
 			kp, assoc := p.wordPrec(left, b)
-			if kp == 0 || kp < minPrec {
+			if kp == 0 || kp < minPrec || (p.depth == p.targetDepth && p.atLabel()) {
 				return left
 			}
 			if kp == noChain {
@@ -244,14 +245,7 @@ func (p *parser) newBinary(op string, l, r ast.Expr, pos int) ast.Expr {
 func (p *parser) wordPrec(left ast.Expr, b bool) (prec int, assoc bool) {
 	kw := p.tok.Kw
 	if b {
-		if kw != lex.KwIs {
-			return 0, false
-		}
-		t := p.peek(1)
-		if t.Kind == lex.Word && t.Kw == lex.KwNot {
-			t = p.peek(2)
-		}
-		if t.Kind == lex.Word && (t.Kw == lex.KwDistinct || t.Kw == lex.KwDocument) {
+		if kw == lex.KwIs {
 			return precIs, false
 		}
 		return 0, false
@@ -265,7 +259,13 @@ func (p *parser) wordPrec(left ast.Expr, b bool) (prec int, assoc bool) {
 		return precIs, false
 	case lex.KwIsnull, lex.KwNotnull:
 		return precIs, true
-	case lex.KwBetween, lex.KwIn, lex.KwLike, lex.KwIlike, lex.KwSimilar:
+	case lex.KwBetween, lex.KwIn, lex.KwLike, lex.KwIlike:
+		return precIn, false
+	case lex.KwSimilar:
+		// SUBSTRING(a SIMILAR b ESCAPE c) has no TO.
+		if p.inSubstring == p.depth && !p.peekKw(1, lex.KwTo) {
+			return 0, false
+		}
 		return precIn, false
 	case lex.KwNot:
 		t := p.peek(1)
@@ -287,6 +287,16 @@ func (p *parser) wordPrec(left ast.Expr, b bool) (prec int, assoc bool) {
 		}
 	}
 	return 0, false
+}
+
+// atLabel reports whether the operator keyword at hand, behind an expression of a select
+// list, is a column label: then the expression ends behind it.
+func (p *parser) atLabel() bool {
+	if !p.tok.Kw.BareLabel() || p.tok.Kw == lex.KwNot {
+		return false
+	}
+	t := p.peek(1)
+	return t.Kind == lex.Comma || endsTargets(t)
 }
 
 // endsInOperand reports whether the text of an IS, IN, LIKE or BETWEEN test ends in an
@@ -387,6 +397,9 @@ func (p *parser) isTest(left ast.Expr, pos int, b bool) ast.Expr {
 	kw := p.tok.Kw
 	switch kw {
 	case lex.KwNull, lex.KwTrue, lex.KwFalse, lex.KwUnknown:
+		if b {
+			p.syntaxError()
+		}
 		p.advance()
 		return &ast.IsTest{Pos: start, Expr: left, Test: kw.String(), Not: not}
 	case lex.KwDistinct:
@@ -400,6 +413,9 @@ func (p *parser) isTest(left ast.Expr, pos int, b bool) ast.Expr {
 	case lex.KwDocument:
 		p.unsupported(pos, "IS DOCUMENT")
 	case lex.KwNormalized, lex.KwNfc, lex.KwNfd, lex.KwNfkc, lex.KwNfkd:
+		if b {
+			p.syntaxError()
+		}
 		args := []ast.Expr{left}
 		if kw != lex.KwNormalized {
 			args = append(args, p.wordLiteral(kw.String()))
@@ -430,10 +446,10 @@ func (p *parser) overlaps(left *ast.RowExpr, pos int) ast.Expr {
 		p.syntaxError()
 	}
 	if len(left.Items) != 2 {
-		p.errorf(codeSyntax, pos, "wrong number of parameters on left side of OVERLAPS expression")
+		p.errorf(codeSyntax, int(left.Pos), "wrong number of parameters on left side of OVERLAPS expression")
 	}
 	if len(right.Items) != 2 {
-		p.errorf(codeSyntax, pos, "wrong number of parameters on right side of OVERLAPS expression")
+		p.errorf(codeSyntax, int(right.Pos), "wrong number of parameters on right side of OVERLAPS expression")
 	}
 	args := append(append([]ast.Expr{}, left.Items...), right.Items...)
 	return &ast.FuncCall{Pos: left.Pos, Name: sysName(pos, "overlaps"), Args: args, Special: true}
@@ -558,7 +574,10 @@ func (p *parser) listItem() ast.Expr {
 		if p.is(lex.Comma) || p.is(lex.RParen) {
 			return lit
 		}
-		return p.infix(lit, 0, false)
+		p.enter()
+		e := p.infix(lit, 0, false)
+		p.leave()
+		return e
 	}
 	return p.expr()
 }

@@ -250,13 +250,11 @@ func (p *parser) funcTable(lateral bool) ast.TableExpr {
 		return nil
 	}
 	f := &ast.FuncRef{Pos: p.pos(), Lateral: lateral}
+	p.windowless = true
 	e := p.primary()
-	switch c := e.(type) {
-	case *ast.FuncCall:
-		if c.Over != nil || c.Filter != nil || c.WithinGroup != nil {
-			p.syntaxError()
-		}
-	case *ast.Cast:
+	p.windowless = false
+	switch e.(type) {
+	case *ast.FuncCall, *ast.Cast:
 	default:
 		p.syntaxError()
 	}

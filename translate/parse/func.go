@@ -13,7 +13,8 @@ func sysName(pos int, name string) ast.Name {
 // them. name(args) 'text' is a literal of a type with modifiers.
 func (p *parser) funcCall(name ast.Name) ast.Expr {
 	f := &ast.FuncCall{Pos: ast.Pos(name.Pos), Name: name}
-	all := false
+	all, windowless := false, p.windowless
+	p.windowless = false
 	p.expectTok(lex.LParen)
 	switch {
 	case p.is(lex.Star):
@@ -36,7 +37,9 @@ func (p *parser) funcCall(name ast.Name) ast.Expr {
 	if p.is(lex.String) && !f.Star && !f.Distinct && !all && len(f.OrderBy) == 0 && len(f.Args) > 0 && f.ArgNames == nil && !f.Variadic {
 		return p.genericLiteral(name, p.modsOf(f.Args))
 	}
-	p.funcTail(f)
+	if !windowless {
+		p.funcTail(f)
+	}
 	return f
 }
 
@@ -307,11 +310,16 @@ func (p *parser) substring(pos int) ast.Expr {
 	if p.namedArgs() {
 		return p.namedCall(pos, "substring")
 	}
-	// SIMILAR is an operator unless it splits the string here.
-	s := p.exprPrec(0, false)
-	if l, ok := s.(*ast.Like); ok && l.Kind == "similar" && !l.Not && l.Escape != nil && p.is(lex.RParen) {
-		p.advance()
-		return system(pos, "substring", l.Expr, l.Pattern, l.Escape)
+	outer := p.inSubstring
+	p.inSubstring = p.depth + 1
+	s := p.expr()
+	p.inSubstring = outer
+	if p.accept(lex.KwSimilar) {
+		pattern := p.expr()
+		p.expect(lex.KwEscape)
+		e := system(pos, "substring", s, pattern, p.expr())
+		p.expectTok(lex.RParen)
+		return e
 	}
 	switch {
 	case p.accept(lex.KwFrom):

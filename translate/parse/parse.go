@@ -85,6 +85,12 @@ type parser struct {
 	maxDepth int
 	depth    int
 	links    int
+	// targetDepth is the depth of the select-list expression being parsed, inSubstring
+	// that of SUBSTRING's first argument; 0: none.
+	targetDepth int
+	inSubstring int
+	fieldsPos   int  // of the last interval fields
+	windowless  bool // the next call may have no OVER, FILTER or WITHIN GROUP
 
 	slot   int // literal tokens before tok
 	params int

@@ -10,6 +10,9 @@ import (
 
 const codeSyntax = pgerr.SyntaxError
 
+// maxParam is the highest parameter number the protocol can carry.
+const maxParam = 65535
+
 // literal parses a constant token.
 func (p *parser) literal() ast.Expr {
 	n := p.lits.one()
@@ -69,7 +72,7 @@ func (p *parser) primary() ast.Expr {
 
 func (p *parser) param() ast.Expr {
 	n, err := strconv.ParseInt(p.value(), 10, 32)
-	if err != nil {
+	if err != nil || n > maxParam {
 		p.errorf(pgerr.UndefinedParameter, p.pos(), "there is no parameter %s", p.text())
 	}
 	p.params = max(p.params, int(n))

@@ -98,15 +98,13 @@ func (p *parser) queryPrimary() *ast.Select {
 // parentheses may have some of them already; each may be given once.
 func (p *parser) queryTail(q *ast.Select) *ast.Select {
 	if p.kw(lex.KwOrder) {
-		pos := p.pos()
 		o := p.orderBy()
 		if q.OrderBy != nil {
-			p.errorf(codeSyntax, pos, "multiple ORDER BY clauses not allowed")
+			p.errorf(codeSyntax, o[0].Expr.Position(), "multiple ORDER BY clauses not allowed")
 		}
 		q.OrderBy = o
 	}
-	limits := 0
-	locks := 0
+	limits, locks := 0, 0
 	for p.tok.Kind == lex.Word {
 		switch p.tok.Kw {
 		case lex.KwLimit, lex.KwOffset, lex.KwFetch:
@@ -124,8 +122,19 @@ func (p *parser) queryTail(q *ast.Select) *ast.Select {
 				p.locking(q)
 			}
 		default:
-			return q
+			return p.checkTies(q)
 		}
+	}
+	return p.checkTies(q)
+}
+
+// checkTies refuses WITH TIES where it has no meaning.
+func (p *parser) checkTies(q *ast.Select) *ast.Select {
+	if q.WithTies && q.OrderBy == nil {
+		p.errorf(codeSyntax, -1, "WITH TIES cannot be specified without ORDER BY clause")
+	}
+	if q.WithTies && q.LockWait == "skip locked" {
+		p.errorf(codeSyntax, -1, "SKIP LOCKED and WITH TIES options cannot be used together")
 	}
 	return q
 }
@@ -141,9 +150,9 @@ func (p *parser) limitClauses(q *ast.Select) {
 				p.syntaxError()
 			}
 			limit = true
-			p.once(q.HasLimit, pos, "LIMIT")
-			q.HasLimit = true
 			p.advance()
+			p.once(q.HasLimit, p.pos(), "LIMIT")
+			q.HasLimit = true
 			if p.accept(lex.KwAll) {
 				break
 			}
@@ -165,8 +174,8 @@ func (p *parser) limitClauses(q *ast.Select) {
 				p.syntaxError()
 			}
 			offset = true
-			p.once(q.Offset != nil, pos, "OFFSET")
 			p.advance()
+			p.once(q.Offset != nil, p.pos(), "OFFSET")
 			q.Offset = p.expr()
 			if !p.accept(lex.KwRow) {
 				p.accept(lex.KwRows)
@@ -243,10 +252,12 @@ func (p *parser) locking(q *ast.Select) {
 		p.qualifiedNames()
 	}
 	if p.accept(lex.KwNowait) {
+		q.LockWait = "nowait"
 		return
 	}
 	if p.accept(lex.KwSkip) {
 		p.expect(lex.KwLocked)
+		q.LockWait = "skip locked"
 	}
 }
 
@@ -308,12 +319,15 @@ func (p *parser) core() *ast.SelectCore {
 }
 
 // atTargetsEnd reports whether the select list is empty here.
-func (p *parser) atTargetsEnd() bool {
-	switch p.tok.Kind {
+func (p *parser) atTargetsEnd() bool { return endsTargets(&p.tok) }
+
+// endsTargets reports whether a token ends a select list.
+func endsTargets(t *lex.Token) bool {
+	switch t.Kind {
 	case lex.EOF, lex.Semicolon, lex.RParen:
 		return true
 	case lex.Word:
-		switch p.tok.Kw {
+		switch t.Kw {
 		case lex.KwFrom, lex.KwWhere, lex.KwGroup, lex.KwHaving, lex.KwWindow, lex.KwInto, lex.KwUnion,
 			lex.KwIntersect, lex.KwExcept, lex.KwOrder, lex.KwLimit, lex.KwOffset, lex.KwFetch, lex.KwFor, lex.KwOn:
 			return true
@@ -331,7 +345,10 @@ func (p *parser) targets() []ast.Target {
 			t.Expr = &ast.Star{Pos: ast.Pos(p.pos())}
 			p.advance()
 		} else {
+			outer := p.targetDepth
+			p.targetDepth = p.depth + 1
 			t.Expr = p.expr()
+			p.targetDepth = outer
 			if p.accept(lex.KwAs) {
 				t.Alias = p.label()
 			} else if isBareLabel(&p.tok) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/eiderdb/eider/translate/ast"
 	"github.com/eiderdb/eider/translate/lex"
+	"github.com/eiderdb/eider/translate/pgerr"
 )
 
 // transactionModes parses the modes of BEGIN and SET TRANSACTION, which commas may
@@ -179,7 +180,8 @@ func (p *parser) set() ast.Stmt {
 		p.advance()
 		s.Name, s.Values = "search_path", []string{p.str()}
 	case p.kw(lex.KwCatalog) && p.peek(1).Kind == lex.String:
-		p.unsupported(p.pos(), "SET CATALOG")
+		p.advance()
+		p.errorf(pgerr.FeatureNotSupported, p.pos(), "current database cannot be changed")
 	case p.kw(lex.KwRole) && p.specialValue():
 		p.advance()
 		s.Special, s.Name = "role", "role"
@@ -275,7 +277,7 @@ func (p *parser) setTimeZone(s *ast.Set) {
 		l := e.Expr.(*ast.Literal)
 		p.fixed = append(p.fixed, l.Slot)
 		if f := e.Type.Fields; f != "" && f != "hour" && f != "hour to minute" {
-			p.errorf(codeSyntax, int(e.Pos), "time zone interval must be HOUR or HOUR TO MINUTE")
+			p.errorf(codeSyntax, p.fieldsPos, "time zone interval must be HOUR or HOUR TO MINUTE")
 		}
 		s.Values = []string{"interval", l.Text}
 	case p.is(lex.Integer), p.is(lex.Numeric), p.is(lex.Minus), p.is(lex.Plus):

@@ -228,6 +228,7 @@ func (p *parser) intervalFields(t *ast.TypeName) {
 	default:
 		return
 	}
+	p.fieldsPos = p.pos()
 	p.advance()
 	t.Fields = from.String()
 	last := from
