@@ -9,13 +9,6 @@ import (
 	"github.com/eiderdb/eider/translate/types"
 )
 
-func tempSchema(c *exec.Ctx) *rel.Schema {
-	if c.Txn == nil {
-		return nil
-	}
-	return c.Txn.TempSchema()
-}
-
 func objectFuncs() []exec.Func {
 	toReg := func(t types.OID) evalFunc {
 		return func(c *exec.Call) (types.Datum, error) {

@@ -103,7 +103,7 @@ func (n *Names) classIn(s *rel.Schema, name string) (uint32, bool) {
 	if n.c.Txn == nil {
 		return 0, false
 	}
-	if t, ok := tableByName(n.c, s, name); ok {
+	if t, ok := n.c.Txn.TableByName(s.OID, name); ok {
 		return t.OID, true
 	}
 	if _, ix, ok := n.c.Txn.IndexByName(s.OID, name); ok {
@@ -125,10 +125,8 @@ func (n *Names) path() []*rel.Schema {
 	if !explicit {
 		out = append([]*rel.Schema{{OID: CatalogOID, Name: catalogName}}, out...)
 	}
-	if n.c.Txn != nil {
-		if t := n.c.Txn.TempSchema(); t != nil {
-			out = append([]*rel.Schema{t}, out...)
-		}
+	if t := tempSchema(n.c); t != nil {
+		out = append([]*rel.Schema{t}, out...)
 	}
 	return out
 }

@@ -28,14 +28,35 @@ func defaultOID(table uint32, attnum int16) uint32 {
 	return defaultOIDBase | (table*attrsPerTable+uint32(attnum))&(1<<30-1)
 }
 
-// schemas returns the namespaces in oid order: the system's, the user's and the
-// session's temporary one.
-func schemas(c *exec.Ctx) []*rel.Schema {
-	out := []*rel.Schema{
+// systemSchemas are the namespaces that every catalog has and no descriptor describes.
+func systemSchemas() []*rel.Schema {
+	return []*rel.Schema{
 		{OID: CatalogOID, Name: catalogName, Comment: "system catalog schema"},
 		{OID: ToastOID, Name: "pg_toast", Comment: "reserved schema for TOAST tables"},
 		{OID: InfoOID, Name: infoName},
 	}
+}
+
+// tempSchema is the session's temporary namespace once it holds something, or nil: an
+// empty one is not there for anybody.
+func tempSchema(c *exec.Ctx) *rel.Schema {
+	if c.Txn == nil {
+		return nil
+	}
+	s := c.Txn.TempSchema()
+	if s == nil {
+		return nil
+	}
+	for range c.Txn.TempTables() {
+		return s
+	}
+	return nil
+}
+
+// schemas returns the namespaces in oid order: the system's, the user's and the
+// session's temporary one.
+func schemas(c *exec.Ctx) []*rel.Schema {
+	out := systemSchemas()
 	if c.Txn == nil {
 		return out
 	}
@@ -53,7 +74,7 @@ func userSchemas(c *exec.Ctx) []*rel.Schema {
 	for s := range c.Txn.Schemas() {
 		out = append(out, s)
 	}
-	if t := c.Txn.TempSchema(); t != nil {
+	if t := tempSchema(c); t != nil {
 		i, _ := slices.BinarySearchFunc(out, t.OID, func(s *rel.Schema, o uint32) int { return int(int64(s.OID) - int64(o)) })
 		if i == len(out) || out[i].OID != t.OID {
 			out = slices.Insert(out, i, t)
@@ -63,48 +84,36 @@ func userSchemas(c *exec.Ctx) []*rel.Schema {
 }
 
 func schemaByName(c *exec.Ctx, name string) (*rel.Schema, bool) {
-	switch name {
-	case catalogName:
-		return &rel.Schema{OID: CatalogOID, Name: name}, true
-	case infoName:
-		return &rel.Schema{OID: InfoOID, Name: name}, true
-	case "pg_toast":
-		return &rel.Schema{OID: ToastOID, Name: name}, true
+	for _, s := range systemSchemas() {
+		if s.Name == name {
+			return s, true
+		}
 	}
 	if c.Txn == nil {
 		return nil, false
 	}
 	if t := c.Txn.TempSchema(); t != nil && (name == t.Name || name == "pg_temp") {
-		return t, true
+		t = tempSchema(c)
+		return t, t != nil
 	}
 	return c.Txn.SchemaByName(name)
 }
 
 func schemaByOID(c *exec.Ctx, oid uint32) (*rel.Schema, bool) {
-	switch oid {
-	case CatalogOID:
-		return schemaByName(c, catalogName)
-	case InfoOID:
-		return schemaByName(c, infoName)
-	case ToastOID:
-		return schemaByName(c, "pg_toast")
+	for _, s := range systemSchemas() {
+		if s.OID == oid {
+			return s, true
+		}
 	}
 	if c.Txn == nil {
 		return nil, false
-	}
-	if t := c.Txn.TempSchema(); t != nil && t.OID == oid {
-		return t, true
 	}
 	return c.Txn.SchemaByOID(oid)
 }
 
 // tablesOf calls f for the relations of a namespace in name order.
 func tablesOf(c *exec.Ctx, s *rel.Schema, f func(*rel.Table) error) error {
-	list := c.Txn.Tables(s.OID)
-	if t := c.Txn.TempSchema(); t != nil && t.OID == s.OID {
-		list = c.Txn.TempTables()
-	}
-	for t := range list {
+	for t := range c.Txn.Tables(s.OID) {
 		if err := f(t); err != nil {
 			return err
 		}
@@ -112,8 +121,7 @@ func tablesOf(c *exec.Ctx, s *rel.Schema, f func(*rel.Table) error) error {
 	return nil
 }
 
-// tables calls f for every relation of users that a scan's constraints leave: by
-// namespace and by name, each when the planner knows it.
+// tableFilter is what a scan's constraints say about the relations it is about.
 type tableFilter struct {
 	oid    uint32 // 0: any
 	name   string
@@ -143,7 +151,7 @@ func (w tableFilter) each(c *exec.Ctx, f func(s *rel.Schema, t *rel.Table) error
 			continue
 		}
 		if w.named {
-			if t, ok := tableByName(c, s, w.name); ok {
+			if t, ok := c.Txn.TableByName(s.OID, w.name); ok {
 				if err := f(s, t); err != nil {
 					return err
 				}
@@ -157,15 +165,8 @@ func (w tableFilter) each(c *exec.Ctx, f func(s *rel.Schema, t *rel.Table) error
 	return nil
 }
 
-func tableByName(c *exec.Ctx, s *rel.Schema, name string) (*rel.Table, bool) {
-	if t := c.Txn.TempSchema(); t != nil && t.OID == s.OID {
-		return c.Txn.TempTableByName(name)
-	}
-	return c.Txn.TableByName(s.OID, name)
-}
-
-// index finds an index and its table by the index's oid. Only this lookup and indexByName
-// walk the tables: nothing in an introspection load needs them.
+// indexByOID finds an index and its table by the index's oid. It walks the tables: no
+// introspection load needs it.
 func indexByOID(c *exec.Ctx, oid uint32) (*rel.Schema, *rel.Table, *rel.Index, bool) {
 	return findIndex(c, tableFilter{}, func(ix *rel.Index) bool { return ix.OID == oid })
 }

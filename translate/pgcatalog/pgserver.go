@@ -202,7 +202,11 @@ func emitCursors(q *query) error {
 // emitZones lists the time zones that this build can load, as they stand now.
 func emitZones(q *query) error {
 	now := q.c.Clock()
+	want, named := q.text("name")
 	for _, name := range zoneNames() {
+		if named && name != want {
+			continue
+		}
 		loc, err := time.LoadLocation(name)
 		if err != nil {
 			continue
