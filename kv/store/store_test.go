@@ -37,7 +37,6 @@ func must(t testing.TB, err error) {
 	}
 }
 
-
 func cols(spec ...any) []rel.Column {
 	var out []rel.Column
 	for i := 0; i < len(spec); i += 2 {

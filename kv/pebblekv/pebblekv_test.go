@@ -1,0 +1,162 @@
+package pebblekv_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"go.uber.org/goleak"
+
+	"github.com/eiderdb/eider/kv"
+	"github.com/eiderdb/eider/kv/kvtest"
+	"github.com/eiderdb/eider/kv/pebblekv"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func small() pebblekv.Options {
+	return pebblekv.Options{CacheBytes: 1 << 20, MemTableBytes: 1 << 20, BallastBytes: 1 << 16, ReserveBytes: 1}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func open(t testing.TB, dir string, o pebblekv.Options) *pebblekv.Engine {
+	t.Helper()
+	e, err := pebblekv.Open(dir, o)
+	must(t, err)
+	return e
+}
+
+func set(e kv.Engine, key, val string) error {
+	b := e.NewBatch()
+	if err := b.Set([]byte(key), []byte(val)); err != nil {
+		return errors.Join(err, b.Close())
+	}
+	return errors.Join(e.Apply(b, true), b.Close())
+}
+
+func get(t testing.TB, e kv.Engine, key string) string {
+	t.Helper()
+	v, err := e.Get([]byte(key))
+	if errors.Is(err, kv.ErrNotFound) {
+		return "-"
+	}
+	must(t, err)
+	return string(v)
+}
+
+func TestConformance(t *testing.T) {
+	kvtest.Run(t, func(t *testing.T) kv.Engine { return open(t, t.TempDir(), small()) })
+}
+
+func TestConformanceMemFS(t *testing.T) {
+	kvtest.Run(t, func(t *testing.T) kv.Engine {
+		o := small()
+		o.FS = vfs.NewMem()
+		o.MemTableBytes = 64 << 10 // many flushes
+		return open(t, "data", o)
+	})
+}
+
+func TestReopen(t *testing.T) {
+	dir := t.TempDir()
+	e := open(t, dir, small())
+	must(t, set(e, "a", "1"))
+	copyDir := filepath.Join(t.TempDir(), "copy")
+	must(t, e.Checkpoint(copyDir))
+	must(t, set(e, "a", "2"))
+	must(t, e.Close())
+	e = open(t, dir, small())
+	if got := get(t, e, "a"); got != "2" {
+		t.Fatal(got)
+	}
+	must(t, e.Close())
+	c := open(t, copyDir, small())
+	if got := get(t, c, "a"); got != "1" {
+		t.Fatal(got)
+	}
+	must(t, c.Close())
+}
+
+func TestLocked(t *testing.T) {
+	dir := t.TempDir()
+	e := open(t, dir, small())
+	_, err := pebblekv.Open(dir, small())
+	if !errors.Is(err, kv.ErrLocked) || !strings.Contains(err.Error(), dir) {
+		t.Fatalf("second open: %v", err)
+	}
+	must(t, set(e, "a", "1"))
+	must(t, e.Close())
+	must(t, open(t, dir, small()).Close())
+}
+
+func TestNewerFormat(t *testing.T) {
+	dir := t.TempDir()
+	must(t, open(t, dir, small()).Close())
+	must(t, os.WriteFile(filepath.Join(dir, "EIDER_FORMAT"), []byte("2\n"), 0o644))
+	before := list(t, dir)
+	_, err := pebblekv.Open(dir, small())
+	if !errors.Is(err, kv.ErrNewerFormat) || !strings.Contains(err.Error(), dir) {
+		t.Fatalf("newer format: %v", err)
+	}
+	if after := list(t, dir); after != before {
+		t.Fatalf("folder was touched:\n%s\n%s", before, after)
+	}
+}
+
+func TestForeignFolder(t *testing.T) {
+	dir := t.TempDir()
+	must(t, open(t, dir, small()).Close())
+	must(t, os.Remove(filepath.Join(dir, "EIDER_FORMAT")))
+	before := list(t, dir)
+	if _, err := pebblekv.Open(dir, small()); !errors.Is(err, kv.ErrCorrupt) {
+		t.Fatalf("no format file: %v", err)
+	}
+	if after := list(t, dir); after != before {
+		t.Fatalf("folder was touched:\n%s\n%s", before, after)
+	}
+	must(t, os.WriteFile(filepath.Join(dir, "EIDER_FORMAT"), []byte("garbage"), 0o644))
+	if _, err := pebblekv.Open(dir, small()); !errors.Is(err, kv.ErrCorrupt) {
+		t.Fatalf("damaged format file: %v", err)
+	}
+}
+
+func list(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	must(t, err)
+	var s strings.Builder
+	for _, e := range entries {
+		info, err := e.Info()
+		must(t, err)
+		s.WriteString(e.Name() + " " + info.ModTime().String() + "\n")
+	}
+	return s.String()
+}
+
+// Readers that are open when the engine closes are reported, and do not crash.
+func TestCloseWithReaders(t *testing.T) {
+	o := small()
+	o.FS = vfs.NewMem()
+	e := open(t, "data", o)
+	must(t, set(e, "a", "1"))
+	s, err := e.Snapshot()
+	must(t, err)
+	if err := e.Close(); err == nil || !strings.Contains(err.Error(), "1 readers") {
+		t.Fatalf("close: %v", err)
+	}
+	v, err := s.Get([]byte("a"))
+	must(t, err)
+	if string(v) != "1" {
+		t.Fatal(v)
+	}
+	must(t, s.Close())
+}
