@@ -44,6 +44,9 @@ type Env struct {
 	ByteaEscape      bool      // bytea_output = escape
 	ExtraFloatDigits int       // above 0: shortest text that reads back the same
 	Now              time.Time // transaction start, for 'now', 'today' and times without a date
+	// RegName prints a value of a reg type as the name of what it stands for; nil, or false,
+	// prints the number. Names need a catalog, which this package does not know.
+	RegName func(t OID, v uint32) (string, bool)
 }
 
 // DefaultEnv is a session's environment before any SET.

@@ -170,6 +170,11 @@ func AppendText(env *Env, dst []byte, t T, d Datum) []byte {
 		return appendReg(dst, d.I)
 	case RegclassOID, RegprocOID, RegprocedureOID, RegoperOID, RegoperatorOID,
 		RegnamespaceOID, RegroleOID, RegcollationOID, RegconfigOID, RegdictionaryOID:
+		if env != nil && env.RegName != nil {
+			if name, ok := env.RegName(t.OID, uint32(d.I)); ok {
+				return append(dst, name...)
+			}
+		}
 		return appendReg(dst, d.I)
 	case PgLSNOID:
 		return appendLSN(dst, uint64(d.I))
