@@ -257,6 +257,12 @@ func (s *Session) typeEnv() *types.Env {
 	e.ByteaEscape = s.set.text("bytea_output") == "escape"
 	e.ExtraFloatDigits, _ = strconv.Atoi(s.set.text("extra_float_digits"))
 	e.Now = s.tx.started
+	e.RegName = s.regName
 	s.env, s.envGen = e, s.set.gen
 	return e
+}
+
+// regName prints a value of a reg type in the catalog as the running transaction sees it.
+func (s *Session) regName(t types.OID, v uint32) (string, bool) {
+	return pgcatalog.NewNames(&exec.Ctx{Session: sessionFuncs{s: s}, Txn: s.tx.txn}).RegName(t, v)
 }
