@@ -199,3 +199,42 @@ func TestIdleTimeouts(t *testing.T) {
 	c.query("SELECT 1")
 	c.expect("T D:1 C:SELECT_1 Z:I")
 }
+
+// One session can be told to end by another.
+func TestSignal(t *testing.T) {
+	t.Parallel()
+	s := start(t, Options{})
+	for _, sql := range []string{"BEGIN", "WAIT", "COPYIN"} {
+		c, key := s.keyed(t, pgproto3.ProtocolVersion30)
+		bystander := s.connect(t)
+		session := s.fakes.all[len(s.fakes.all)-2]
+		c.query(sql)
+		switch sql {
+		case "BEGIN":
+			c.expect("C:BEGIN Z:T")
+		case "COPYIN":
+			c.expect("G")
+			fallthrough
+		default:
+			<-session.waiting
+		}
+		if !s.Signal(int32(key.ProcessID), true) {
+			t.Error("no such session")
+		}
+		if sql == "COPYIN" {
+			c.quiet()
+			c.send(data("x"), &pgproto3.CopyDone{})
+		}
+		c.expect("E:FATAL:57P01 EOF")
+		bystander.query("SELECT 1")
+		bystander.expect("T D:1 C:SELECT_1 Z:I")
+	}
+	if s.Signal(1<<30, true) {
+		t.Error("signalled nobody")
+	}
+	c, key := s.keyed(t, pgproto3.ProtocolVersion30)
+	c.query("WAIT")
+	<-s.fakes.last().waiting
+	s.Signal(int32(key.ProcessID), false)
+	c.expect("E:57014 Z:I")
+}

@@ -186,6 +186,24 @@ func (s *Server) cancel(pid int32, key []byte) {
 	c.interrupt(errCanceledByUser())
 }
 
+// Signal cancels the running statement of the session with this process id, or ends the
+// session (57P01). It says whether there is one. It is what pg_cancel_backend and
+// pg_terminate_backend do, and asks for no key.
+func (s *Server) Signal(pid int32, terminate bool) bool {
+	s.mu.Lock()
+	c := s.mu.byPID[pid]
+	s.mu.Unlock()
+	if c == nil {
+		return false
+	}
+	if terminate {
+		c.ask(stopNow)
+	} else {
+		c.interrupt(errCanceledByUser())
+	}
+	return true
+}
+
 // setKey makes c known to cancel requests.
 func (s *Server) setKey(c *conn, key []byte) {
 	s.mu.Lock()

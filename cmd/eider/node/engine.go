@@ -99,5 +99,21 @@ func openEngine(o *config.Options, log *slog.Logger) (kv.Engine, error) {
 	if o.Engine == "memory" {
 		return memkv.New(), nil
 	}
-	return pebblekv.Open(o.Data, pebblekv.Options{CacheSize: int64(o.CacheSize), Logger: log, NoSync: !o.Fsync})
+	e, err := pebblekv.Open(o.Data, pebblekv.Options{CacheBytes: int64(o.CacheSize), Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	if !o.Fsync {
+		return lazyEngine{e}, nil
+	}
+	return e, nil
 }
+
+// lazyEngine never waits for stable storage.
+type lazyEngine struct{ kv.Engine }
+
+// Apply writes the batch without a sync.
+func (e lazyEngine) Apply(b kv.Batch, _ bool) error { return e.Engine.Apply(b, false) }
+
+// ApplyRepr writes the batch without a sync.
+func (e lazyEngine) ApplyRepr(repr []byte, _ bool) error { return e.Engine.ApplyRepr(repr, false) }

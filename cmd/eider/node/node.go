@@ -79,8 +79,8 @@ func Start(ctx context.Context, o *config.Loaded, log *slog.Logger, version stri
 		return server.PlanCache{Hits: s.Hits, Misses: s.Misses, Entries: s.Entries}
 	})
 	deps := translate.Deps{
-		Store: n.store, Shared: shared, Logger: log, Version: version,
-		Limits: translate.Limits{StatementMemory: int64(o.StatementMemory)},
+		Store: n.store, Shared: shared, Logger: log, Version: version, Signal: n.srv.Signal,
+		Limits: translate.Limits{StatementMemory: int64(o.StatementMemory), StatementBytes: int(o.MaxMessage)},
 	}
 	n.srv.SetBackend(server.BackendFunc(func(_ context.Context, so translate.SessionOptions) (server.Session, error) {
 		s, err := translate.NewSession(deps, so)
