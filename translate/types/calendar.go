@@ -101,9 +101,16 @@ type civil struct {
 	weekday, yearDay int
 }
 
-func breakTimestamp(ts int64) civil {
+func breakTimestamp(ts int64) civil { return breakShifted(ts, 0) }
+
+// breakShifted breaks down ts moved east by so many seconds; it cannot overflow.
+func breakShifted(ts int64, east int) civil {
 	var c civil
 	c.days, c.usOfDay = splitTimestamp(ts)
+	c.usOfDay += int64(east) * usPerSecond
+	carry := floorDiv64(c.usOfDay, usPerDay)
+	c.days += carry
+	c.usOfDay -= carry * usPerDay
 	c.year, c.month, c.day = civilFromDays(c.days)
 	t := c.usOfDay
 	c.us = int(t % usPerSecond)
@@ -134,7 +141,7 @@ func floorDiv64(a, b int64) int64 {
 
 func breakTimestamptz(loc *time.Location, ts int64) civil {
 	name, off := offsetAt(loc, ts)
-	c := breakTimestamp(ts + int64(off)*usPerSecond)
+	c := breakShifted(ts, off)
 	c.offset, c.zone = off, name
 	return c
 }

@@ -112,7 +112,7 @@ func AppendHashKey(dst []byte, oid OID, d Datum) []byte {
 		f := d.Float()
 		switch {
 		case math.IsNaN(f):
-			f = math.NaN()
+			f = math.Float64frombits(nanBits)
 		case f == 0:
 			f = 0
 		}

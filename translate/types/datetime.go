@@ -171,7 +171,11 @@ func stampInput(env *Env, s []byte, mod int32, zoned bool, typ string) (Datum, e
 		if st.have&haveDate != haveDate {
 			return Null, errDatetimeSyntax(typ, s)
 		}
-		local, ok = combine(daysFromCivil(st.year, st.month, st.day), st.clockMicros())
+		// The local time may lie just outside the range that the UTC time is in.
+		days := daysFromCivil(st.year, st.month, st.day)
+		if ok = days >= minDate-1 && days <= endTimestamp/usPerDay+1; ok {
+			local = days*usPerDay + st.clockMicros()
+		}
 		if zoned {
 			east = st.offset(local)
 		}
@@ -210,7 +214,7 @@ func clockInput(env *Env, s []byte, typ string) (*dtState, error) {
 		if !st.zoned {
 			st.zoned, st.east = true, c.offset
 		}
-	case st.special != specNone, !st.clock && !st.fullDateBySpec:
+	case st.special != specNone, !st.clock && !st.fullDateBySpec, st.loc != nil && st.have&haveDate != haveDate:
 		return nil, errDatetimeSyntax(typ, s)
 	}
 	return st, nil
@@ -281,9 +285,6 @@ func timetzInput(env *Env, s []byte, mod int32) (Datum, error) {
 	if st.have&haveDate == haveDate {
 		local = daysFromCivil(st.year, st.month, st.day)*usPerDay + us
 	} else {
-		if st.loc != nil {
-			return Null, errDatetimeSyntax("time with time zone", s)
-		}
 		c := breakTimestamptz(st.env.loc(), TimestampFromTime(st.env.Now).I)
 		local = c.days*usPerDay + us
 	}

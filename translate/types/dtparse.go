@@ -129,7 +129,7 @@ func splitFields(s []byte) ([]dtField, dtFailure) {
 			i++
 			run(isSpace)
 			switch {
-			case i < len(b) && (isDigit(b[i]) || b[i] == '.'):
+			case i < len(b) && isDigit(b[i]):
 				kind = dtSigned
 				run(digitOr(":.-"))
 			case i < len(b) && isAlpha(b[i]):
@@ -201,7 +201,7 @@ var dtWords = func() map[string]wordDef {
 		"ad": {wordEra, 0}, "bc": {wordEra, 1}, "am": {wordMeridiem, 0}, "pm": {wordMeridiem, 1},
 		"now": {wordSpecial, specNow}, "epoch": {wordSpecial, specEpoch}, "today": {wordSpecial, specToday},
 		"tomorrow": {wordSpecial, specTomorrow}, "yesterday": {wordSpecial, specYesterday},
-		"infinity": {wordSpecial, specInfinity}, "+infinity": {wordSpecial, specInfinity}, "-infinity": {wordSpecial, specNegInfinity},
+		"infinity": {wordSpecial, specInfinity}, "-infinity": {wordSpecial, specNegInfinity},
 		"allballs": {wordSpecial, specAllBalls},
 		"dst":      {wordDST, 0}, "j": {wordPrefix, 'j'}, "jd": {wordPrefix, 'j'}, "julian": {wordPrefix, 'j'}, "t": {wordPrefix, 't'},
 		"d": {wordUnit, 'd'}, "h": {wordUnit, 'h'}, "m": {wordUnit, 'm'}, "mm": {wordUnit, 'm'}, "s": {wordUnit, 's'}, "y": {wordUnit, 'y'},
@@ -673,11 +673,11 @@ func (st *dtState) runTogether(text string) dtFailure {
 		}
 		st.us = us
 	} else if st.have&haveDate != haveDate && n >= 6 {
-		if st.have&haveDate != 0 || n > 13 {
+		if st.have&haveDate != 0 {
 			return dtBadFormat
 		}
 		st.day, st.month = num(whole[n-2:]), num(whole[n-4:n-2])
-		st.year = num(whole[:n-4])
+		st.year = min(num(whole[:n-4]), math.MaxInt32)
 		st.twoDigit = n-4 == 2
 		st.have |= haveDate
 		return dtOK
@@ -816,7 +816,7 @@ func (st *dtState) dateNumber(p string) dtFailure {
 // finish checks ranges and applies eras, two-digit years and am/pm.
 func (st *dtState) finish() dtFailure {
 	if st.special != specNone {
-		if st.have != 0 || st.clock && st.special != specNow && st.special != specEpoch {
+		if st.special == specNow && (st.have != 0 || st.clock) {
 			return dtBadFormat
 		}
 		return dtOK

@@ -9,6 +9,9 @@ import (
 	"github.com/eiderdb/eider/translate/pgerr"
 )
 
+// nanBits is the NaN that PostgreSQL writes.
+const nanBits = 0x7ff8000000000000
+
 func floatName(bits int) string {
 	if bits == 32 {
 		return "real"
@@ -39,7 +42,7 @@ func parseFloat(s []byte, bits int) (float64, error) {
 			}
 			return math.Inf(1), nil
 		case strings.EqualFold(view(body), "nan"):
-			return math.NaN(), nil
+			return math.Float64frombits(nanBits), nil
 		}
 		return bad()
 	}

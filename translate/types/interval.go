@@ -50,7 +50,13 @@ var ivWords = map[string]ivUnit{
 
 // ivAcc sums an interval with overflow checks.
 type ivAcc struct {
-	months, days, us int64
+	years, months, days, us int64
+}
+
+// total is years and months together; false when an interval cannot hold them.
+func (a *ivAcc) total() (int64, bool) {
+	m := a.years*12 + a.months
+	return m, m >= math.MinInt32 && m <= math.MaxInt32
 }
 
 func addCheck(a, b int64) (int64, bool) {
@@ -73,6 +79,15 @@ func (a *ivAcc) addMonths(v, mult int64) bool {
 	}
 	a.months, ok = addCheck(a.months, p)
 	return ok && a.months >= math.MinInt32 && a.months <= math.MaxInt32
+}
+
+func (a *ivAcc) addYears(v, mult int64) bool {
+	p, ok := mulCheck(v, mult)
+	if !ok {
+		return false
+	}
+	a.years, ok = addCheck(a.years, p)
+	return ok && a.years >= math.MinInt32 && a.years <= math.MaxInt32
 }
 
 func (a *ivAcc) addDays(v, mult int64) bool {
@@ -118,7 +133,7 @@ func (a *ivAcc) addFracDays(frac float64, scale int64) bool {
 // add counts val+frac units.
 func (a *ivAcc) add(u ivUnit, val int64, frac float64) bool {
 	years := func(n int64) bool {
-		return a.addMonths(val, 12*n) && a.addMonths(int64(math.RoundToEven(frac*float64(12*n))), 1)
+		return a.addYears(val, n) && a.addMonths(int64(math.RoundToEven(frac*float64(12*n))), 1)
 	}
 	switch u {
 	case unitMicro:
@@ -239,10 +254,10 @@ func decodeInterval(env *Env, s []byte, rng int32) (ivAcc, dtFailure) {
 		return a, dtBadFormat
 	}
 	if ago {
-		if a.us == math.MinInt64 || a.days == math.MinInt32 || a.months == math.MinInt32 {
+		if a.us == math.MinInt64 || a.days == math.MinInt32 || a.months == math.MinInt32 || a.years == math.MinInt32 {
 			return a, dtFieldOverflow
 		}
-		a.us, a.days, a.months = -a.us, -a.days, -a.months
+		a.us, a.days, a.months, a.years = -a.us, -a.days, -a.months, -a.years
 	}
 	return a, dtOK
 }
@@ -376,14 +391,14 @@ func intervalClock(text string, rng int32) (int64, dtFailure) {
 // decodeISOInterval reads P1Y2M3DT4H5M6S, P2W and the alternative P0001-02-03T04:05:06.
 func decodeISOInterval(s string) (ivAcc, dtFailure) {
 	var a ivAcc
-	if len(s) < 2 || s[0] != 'P' && s[0] != 'p' {
+	if len(s) < 2 || s[0] != 'P' {
 		return a, dtBadFormat
 	}
 	s = s[1:]
 	date, seenAny := true, false
 	for len(s) > 0 {
-		if s[0] == 'T' || s[0] == 't' {
-			date = false
+		if s[0] == 'T' {
+			date, seenAny = false, false
 			s = s[1:]
 			continue
 		}
@@ -393,11 +408,8 @@ func decodeISOInterval(s string) (ivAcc, dtFailure) {
 		}
 		unit := byte(0)
 		if len(rest) > 0 {
-			unit = rest[0] &^ 0x20
-			if !isAlpha(rest[0]) {
-				unit = rest[0]
-			}
-			if unit != 'T' && isAlpha(rest[0]) {
+			unit = rest[0]
+			if unit != 'T' && isAlpha(unit) {
 				rest = rest[1:]
 			}
 		}
@@ -426,6 +438,9 @@ func decodeISOInterval(s string) (ivAcc, dtFailure) {
 			case 'S':
 				good = a.add(unitSecond, val, frac)
 			case 0, ':':
+				if seenAny {
+					return a, dtBadFormat
+				}
 				f := isoClock(&a, s)
 				return a, f
 			default:
@@ -488,7 +503,7 @@ func isoAlternative(a ivAcc, s string, seen bool) (ivAcc, dtFailure) {
 	if seen {
 		return a, dtBadFormat
 	}
-	date, clock, hasClock := strings.Cut(strings.ToUpper(s), "T")
+	date, clock, hasClock := strings.Cut(s, "T")
 	if len(date) == 8 && strings.Trim(date, "0123456789") == "" {
 		date = date[:4] + "-" + date[4:6] + "-" + date[6:]
 	}
@@ -558,7 +573,11 @@ func intervalInput(env *Env, s []byte, mod int32) (Datum, error) {
 	if f != dtOK {
 		return Null, f.err("interval", s)
 	}
-	return applyIntervalTypmod(Datum{I: a.us, J: int32(a.days), K: int32(a.months), Valid: true}, mod), nil
+	months, ok := a.total()
+	if !ok {
+		return Null, errDatetimeOverflow("interval")
+	}
+	return applyIntervalTypmod(Datum{I: a.us, J: int32(a.days), K: int32(months), Valid: true}, mod), nil
 }
 
 // applyIntervalTypmod drops the fields below the modifier's last one and rounds seconds.

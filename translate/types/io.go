@@ -86,10 +86,7 @@ func Input(env *Env, t T, s []byte) (Datum, error) {
 	case TidOID:
 		return tidInput(s)
 	case CharOID:
-		if len(s) > 1 {
-			s = s[:1]
-		}
-		return Datum{B: s, Valid: true}, nil
+		return charInput(s), nil
 	case RegclassOID, RegprocOID, RegprocedureOID, RegoperOID, RegoperatorOID, RegtypeOID,
 		RegnamespaceOID, RegroleOID, RegcollationOID, RegconfigOID, RegdictionaryOID:
 		return regInput(t.OID, s)
@@ -159,10 +156,7 @@ func AppendText(env *Env, dst []byte, t T, d Datum) []byte {
 		dst = appendInt(dst, d.I&0xffff)
 		return append(dst, ')')
 	case CharOID:
-		if len(d.B) == 1 && d.B[0] == 0 {
-			return dst
-		}
-		return append(dst, d.B...)
+		return appendChar(dst, d.B)
 	case RegtypeOID:
 		if _, ok := Lookup(OID(d.I)); ok {
 			return append(dst, TypeName(OID(d.I))...)
@@ -319,7 +313,11 @@ func DecodeBinary(oid OID, b []byte) (Datum, error) {
 		return decodeRecord(b)
 	}
 	if info, ok := Lookup(oid); ok && info.Category == 'A' && info.Supported {
-		return arrayDecode(info.Elem, b)
+		d, err := arrayDecode(info.Elem, b)
+		if err == nil && !info.IsArray() && len(d.B) == 12 {
+			return MakeVector(info.Elem, nil), nil
+		}
+		return d, err
 	}
 	return Null, errUnsupported(oid)
 }

@@ -24,6 +24,8 @@ const (
 	signNaN    = 0xc000
 	signPosInf = 0xd000
 	signNegInf = 0xf000
+
+	infinityScale = 0x20 // what PostgreSQL sends as the scale of an infinity
 )
 
 // num is a numeric in working form: Σ digits[i]·10000^(weight−i), shown with dscale
@@ -103,6 +105,9 @@ func (n *num) datum() (Datum, error) {
 
 func specialNumeric(sign uint16) Datum {
 	n := num{sign: sign}
+	if sign != signNaN {
+		n.dscale = infinityScale
+	}
 	d, _ := n.datum()
 	return d
 }
@@ -146,6 +151,7 @@ func (n *num) parse(s []byte) error {
 			} else {
 				n.sign = signPosInf
 			}
+			n.dscale = infinityScale
 		default:
 			return bad()
 		}
@@ -188,7 +194,7 @@ func (n *num) parse(s []byte) error {
 			return bad()
 		}
 		if exp >= math.MaxInt32/2 {
-			return bad()
+			return errNumericOverflow()
 		}
 		if neg {
 			exp = -exp

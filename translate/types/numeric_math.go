@@ -313,9 +313,16 @@ func NumericPower(a, b Datum) (Datum, error) {
 	neg := x.sign == signNeg
 	x.sign = signPos
 	lw := lnWeight(&x)
-	approx := lnFixed(&x, 30+max(-lw, 0))
-	f, _ := new(big.Rat).SetFrac(approx, tenTo(30+max(-lw, 0))).Float64()
-	val := f * y.float()
+	// A rough logarithm, to about eight digits, chooses the scale.
+	var rough, est num
+	local := max(8-lw, 0)
+	rough.setBig(lnFixed(&x, local+8), local+8)
+	rough.round(local)
+	rough.strip()
+	est.product(&rough, &y)
+	est.round(local)
+	est.strip()
+	val := est.float()
 	if math.Abs(val) > maxResultScale*3.01 {
 		if val > 0 {
 			return Null, errNumericOverflow()

@@ -201,12 +201,18 @@ func tidInput(s []byte) (Datum, error) {
 	if end < 0 {
 		return bad()
 	}
-	block, err := parseInt(trimLeft(rest[:comma]), 64, "tid")
+	number := func(s []byte) (int64, error) {
+		if s = trimLeft(s); len(s) == 0 {
+			return 0, nil // strtoul's answer
+		}
+		return parseInt(s, 64, "tid")
+	}
+	block, err := number(rest[:comma])
 	if err != nil || block < math.MinInt32 || block > math.MaxUint32 || endsInSpace(rest[:comma]) {
 		return bad()
 	}
 	offText := rest[comma+1 : comma+end]
-	off, err := parseInt(trimLeft(offText), 64, "tid")
+	off, err := number(offText)
 	if err != nil || off < 0 || off > math.MaxUint16 || endsInSpace(offText) {
 		return bad()
 	}
@@ -418,4 +424,24 @@ func appendLSN(dst []byte, v uint64) []byte {
 	dst = append(dst, up(v>>32)...)
 	dst = append(dst, '/')
 	return append(dst, up(v&0xffffffff)...)
+}
+
+// charInput reads "char": one byte, or \ooo for a byte that is no ASCII.
+func charInput(s []byte) Datum {
+	octal := func(c byte, top byte) bool { return c >= '0' && c <= top }
+	if len(s) == 4 && s[0] == '\\' && octal(s[1], '3') && octal(s[2], '7') && octal(s[3], '7') {
+		return Text([]byte{(s[1]-'0')<<6 | (s[2]-'0')<<3 | (s[3] - '0')})
+	}
+	return Text(s[:min(1, len(s))])
+}
+
+func appendChar(dst, b []byte) []byte {
+	switch {
+	case len(b) == 0 || b[0] == 0:
+		return dst
+	case b[0] >= 0x80:
+		c := b[0]
+		return append(dst, '\\', '0'+c>>6, '0'+(c>>3&7), '0'+(c&7))
+	}
+	return append(dst, b[0])
 }
