@@ -31,7 +31,7 @@ var rules = []rule{
 	{"lake", nil},
 	{"server", []string{"kv", "translate", "server"}},
 	{"cmd/eider", []string{"kv", "translate", "server", "cmd/eider"}},
-	{"internal", []string{"internal", "cmd/eider"}},
+	{"internal", []string{"internal", "cmd/eider", "server"}},
 }
 
 func covers(allowed, path string) bool {
