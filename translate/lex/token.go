@@ -157,3 +157,6 @@ func lower(c byte) byte {
 	}
 	return c
 }
+
+// Valid reports whether k is a keyword.
+func (k Keyword) Valid() bool { return k > NoKeyword && k < numKeywords }

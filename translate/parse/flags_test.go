@@ -1,0 +1,6 @@
+package parse
+
+import "flag"
+
+// rewriteCorpus rewrites the pinned errors of the oracle corpus.
+var rewriteCorpus = flag.Bool("rewrite-corpus", false, "rewrite testdata/oracle_corpus.errors")
