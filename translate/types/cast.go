@@ -361,20 +361,7 @@ func coerceMod(t T, d Datum, explicit bool) (Datum, error) {
 	}
 	switch t.OID {
 	case NumericOID:
-		p, s, ok := NumericPrecisionScale(t.Mod)
-		if !ok {
-			return d, nil
-		}
-		_ = p
-		var n num
-		n.load(d.B)
-		if n.finite() && n.dscale == int(s) && len(n.digits) > 0 && (n.weight+1)*decDigits <= int(p-s) {
-			return d, nil // fits as it is
-		}
-		if err := n.applyTypmod(t.Mod); err != nil {
-			return Null, err
-		}
-		return n.datum()
+		return coerceNumeric(d, t.Mod)
 	case TimeOID, TimetzOID:
 		d.I = roundTime(d.I, t.Mod)
 	case TimestampOID, TimestamptzOID:
@@ -387,6 +374,24 @@ func coerceMod(t T, d Datum, explicit bool) (Datum, error) {
 		}
 	}
 	return d, nil
+}
+
+// coerceNumeric applies numeric(p,s).
+func coerceNumeric(d Datum, mod int32) (Datum, error) {
+	if v, scale, ok := smallNumeric(d.B); ok {
+		if p, s, ok := NumericPrecisionScale(mod); ok && int(s) == scale && p < 18 && abs64(v) < pow10int[p] {
+			return d, nil // fits as it is
+		}
+		if r, ok := makeSmallTypmod(v, scale, mod); ok {
+			return r, nil
+		}
+	}
+	var n num
+	n.load(d.B)
+	if err := n.applyTypmod(mod); err != nil {
+		return Null, err
+	}
+	return n.datum()
 }
 
 // coerceLength applies varchar(n) and character(n), which count characters.

@@ -227,29 +227,27 @@ const (
 
 // dtState collects what the fields of a literal say.
 type dtState struct {
-	env             *Env
-	have            int
-	year            int
-	month, day      int
-	hour, min, sec  int
-	us              int
-	clock           bool
-	twoDigit, era   bool
-	bc              bool
-	textMonth       bool
-	meridiem        int // 0 none, 1 am, 2 pm
-	special         int
-	zoned           bool
-	east            int            // with zoned and no loc
-	loc             *time.Location // a zone by full name
-	prefix          int            // 'j' or 't' just seen
-	dst             bool
-	fullDateBySpec  bool
-	zoneErr         error
-	yearDay         int
-	julian          bool
-	julianDays      int64
-	meridiemAllowed bool
+	env            *Env
+	have           int
+	year           int
+	month, day     int
+	hour, min, sec int
+	us             int
+	clock          bool
+	twoDigit, era  bool
+	bc             bool
+	textMonth      bool
+	meridiem       int // 0 none, 1 am, 2 pm
+	special        int
+	zoned          bool
+	east           int            // with zoned and no loc
+	loc            *time.Location // a zone by full name
+	prefix         int            // 'j' or 't' just seen
+	fullDateBySpec bool
+	zoneErr        error
+	yearDay        int
+	julian         bool
+	julianDays     int64
 }
 
 // decodeDateTime reads the fields of a date, time or timestamp literal.

@@ -50,7 +50,7 @@ func parseFloat(s []byte, bits int) (float64, error) {
 		return bad()
 	}
 	num := view(t)
-	if len(body) > 1 && body[1]|0x20 == 'x' && bytes.IndexAny(body, "pP") < 0 {
+	if len(body) > 1 && body[1]|0x20 == 'x' && !bytes.ContainsAny(body, "pP") {
 		num += "p0" // strtod does without the binary exponent, ParseFloat does not
 	}
 	f, err := strconv.ParseFloat(num, bits)

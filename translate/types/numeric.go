@@ -36,7 +36,6 @@ type num struct {
 	weight int
 	dscale int
 	sign   uint16
-	buf    [10]int16
 }
 
 func (n *num) finite() bool { return n.sign == signPos || n.sign == signNeg }
@@ -52,12 +51,9 @@ func numDscale(b []byte) int  { return int(binary.BigEndian.Uint16(b[6:])) }
 func (n *num) load(b []byte) {
 	c := (len(b) - 8) / 2
 	n.weight, n.sign, n.dscale = numWeight(b), numSign(b), numDscale(b)
-	n.digits = n.buf[:0]
-	if c > len(n.buf) {
-		n.digits = make([]int16, 0, c)
-	}
-	for i := range c {
-		n.digits = append(n.digits, int16(binary.BigEndian.Uint16(b[8+2*i:])))
+	n.digits = n.space(c)
+	for i := range n.digits {
+		n.digits[i] = int16(binary.BigEndian.Uint16(b[8+2*i:]))
 	}
 }
 
@@ -114,6 +110,15 @@ func specialNumeric(sign uint16) Datum {
 
 // numericInput reads a numeric literal and applies the modifier.
 func numericInput(s []byte, mod int32) (Datum, error) {
+	if v, scale, ok := parseSmall(s); ok {
+		if d, ok := makeSmallTypmod(v, scale, mod); ok {
+			return d, nil
+		}
+	}
+	return numericInputSlow(s, mod)
+}
+
+func numericInputSlow(s []byte, mod int32) (Datum, error) {
 	var n num
 	if err := n.parse(s); err != nil {
 		return Null, err
@@ -213,10 +218,7 @@ func (n *num) parse(s []byte) error {
 	lead := (n.weight+1)*decDigits - 1 - dweight // zeros before the first digit in its group
 	total := len(intPart) + len(frac)
 	groups := (lead + total + decDigits - 1) / decDigits
-	n.digits = n.buf[:0]
-	if groups > len(n.buf) {
-		n.digits = make([]int16, 0, groups)
-	}
+	n.digits = n.space(groups)[:0]
 	g, fill := int16(0), lead
 	put := func(c byte) {
 		g = g*10 + int16(c-'0')
@@ -418,13 +420,27 @@ func numericDecode(b []byte) (Datum, error) {
 			return bad("digit")
 		}
 	}
-	// Already canonical when the ends are not zero and no digit lies beyond dscale.
-	weight := numWeight(b)
-	fracGroups := count - 1 - weight
-	if count > 0 && binary.BigEndian.Uint16(b[8:]) != 0 && binary.BigEndian.Uint16(b[len(b)-2:]) != 0 &&
-		fracGroups*decDigits <= dscale || count == 0 && sign == signPos && weight == 0 {
+	if isCanonical(b, count, dscale) {
 		return Datum{B: b, Valid: true}, nil
 	}
+	return canonicalNumeric(b, dscale)
+}
+
+// isCanonical says that no end group is zero and no digit lies beyond the scale.
+func isCanonical(b []byte, count, dscale int) bool {
+	weight := numWeight(b)
+	if count == 0 {
+		return numSign(b) == signPos && weight == 0
+	}
+	last := int16(binary.BigEndian.Uint16(b[len(b)-2:]))
+	if binary.BigEndian.Uint16(b[8:]) == 0 || last == 0 {
+		return false
+	}
+	over := (count-1-weight)*decDigits - dscale // places of the last group beyond the scale
+	return over <= 0 || over < decDigits && last%pow10[over] == 0
+}
+
+func canonicalNumeric(b []byte, dscale int) (Datum, error) {
 	var n num
 	n.load(b)
 	n.trunc(dscale)
@@ -495,6 +511,12 @@ func NumericFromInt64(v int64) Datum {
 func NumericFromUint64(v uint64) Datum { return numericFromUint(v, false) }
 
 func numericFromUint(u uint64, neg bool) Datum {
+	if u < 1e18 {
+		if neg {
+			return makeSmall(-int64(u), 0)
+		}
+		return makeSmall(int64(u), 0)
+	}
 	var n num
 	n.setUint(u, neg)
 	d, _ := n.datum()
@@ -506,13 +528,15 @@ func (n *num) setUint(u uint64, neg bool) {
 	if neg {
 		n.sign = signNeg
 	}
-	i := len(n.buf)
-	for u > 0 {
-		i--
-		n.buf[i] = int16(u % nbase)
+	groups := 0
+	for v := u; v > 0; v /= nbase {
+		groups++
+	}
+	n.digits = n.space(groups)
+	for i := groups - 1; i >= 0; i-- {
+		n.digits[i] = int16(u % nbase)
 		u /= nbase
 	}
-	n.digits = n.buf[i:]
 	n.weight = len(n.digits) - 1
 	n.strip()
 }

@@ -119,8 +119,8 @@ func subAbs(r, a, b *num) {
 }
 
 func (n *num) space(count int) []int16 {
-	if count <= len(n.buf) {
-		return n.buf[:count]
+	if count <= cap(n.digits) {
+		return n.digits[:count]
 	}
 	return make([]int16, count)
 }
@@ -147,7 +147,7 @@ func (r *num) sum(a, b *num) {
 }
 
 func (r *num) copyOf(a *num) {
-	r.digits = append(r.buf[:0], a.digits...)
+	r.digits = append(r.digits[:0], a.digits...)
 	r.weight, r.sign = a.weight, a.sign
 }
 
@@ -168,6 +168,9 @@ func (n *num) negate() {
 
 // NumericAdd is a + b.
 func NumericAdd(a, b Datum) (Datum, error) {
+	if d, ok := addSmall(a.B, b.B, false); ok {
+		return d, nil
+	}
 	var x, y num
 	finite := load2(&x, &y, a, b)
 	if !finite {
@@ -180,6 +183,9 @@ func NumericAdd(a, b Datum) (Datum, error) {
 
 // NumericSub is a − b.
 func NumericSub(a, b Datum) (Datum, error) {
+	if d, ok := addSmall(a.B, b.B, true); ok {
+		return d, nil
+	}
 	var x, y num
 	finite := load2(&x, &y, a, b)
 	y.negate()
@@ -205,6 +211,9 @@ func addSpecial(x, y *num) Datum {
 
 // NumericMul is a · b.
 func NumericMul(a, b Datum) (Datum, error) {
+	if d, ok := mulSmall(a.B, b.B); ok {
+		return d, nil
+	}
 	var x, y num
 	finite := load2(&x, &y, a, b)
 	if !finite {
