@@ -22,8 +22,8 @@ type copyIn struct {
 	cols    []*rel.Column // the columns in the data
 	index   []int         // their indexes in table.Columns
 	types   []types.T
-	notNull []bool    // FORCE_NOT_NULL, by data column
-	null    []bool    // FORCE_NULL
+	notNull []bool // FORCE_NOT_NULL, by data column
+	null    []bool // FORCE_NULL
 	where   exec.Expr
 	env     *types.Env
 	w       *rowWriter
@@ -81,8 +81,7 @@ func (s *Session) prepareCopyIn(ctx context.Context, t *store.Txn, rq *request, 
 	if c.cols, err = copyColumns(tbl, st.Columns); err != nil {
 		return nil, err
 	}
-	sub := *rq
-	if c.w, err = s.newRowWriter(t, &sub, s.execCtx(ctx, t, rq), tbl); err != nil {
+	if c.w, err = s.newRowWriter(t, rq, s.execCtx(ctx, t, rq), tbl); err != nil {
 		return nil, err
 	}
 	c.missing = make([]bool, len(tbl.Columns))
@@ -204,4 +203,3 @@ func shorten(b []byte) string {
 	}
 	return string(b[:cut]) + "..."
 }
-

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/eiderdb/eider/kv/rel"
+	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/translate/ast"
 	"github.com/eiderdb/eider/translate/exec"
 	"github.com/eiderdb/eider/translate/pgerr"
@@ -32,6 +33,10 @@ func (s *Session) execCopy(ctx context.Context, rq *request, st *ast.Copy) (*run
 		return nil, pgerr.New(pgerr.InsufficientPrivilege, "COPY to or from %s is not allowed", what).
 			WithHint("The server touches no files for clients. Use COPY with STDIN or STDOUT, for example psql's \\copy.")
 	}
+	if rq.plan != nil && rq.plan.copy != nil {
+		n, err := s.copyTo(ctx, rq, st, rq.plan.copy)
+		return done("COPY " + itoa(n)), err
+	}
 	opts, err := parseCopyOptions(rq.sql, st.Options, st.From)
 	if err != nil {
 		return nil, err
@@ -46,22 +51,20 @@ func (s *Session) execCopy(ctx context.Context, rq *request, st *ast.Copy) (*run
 
 // copyTo runs COPY TO STDOUT and returns the number of rows.
 func (s *Session) copyTo(ctx context.Context, rq *request, st *ast.Copy, opts *copyOptions) (int, error) {
-	query, err := s.copyQuery(rq, st)
+	t, err := s.beginRequest(rq)
 	if err != nil {
 		return 0, err
 	}
-	t, err := s.newStatement()
+	query, err := s.copyQuery(t, rq, st)
 	if err != nil {
 		return 0, err
 	}
-	sub := *rq
-	sub.stmt = query
 	if s.tx.readOnly {
-		if err := s.checkReadOnly(t, &sub); err != nil {
+		if err := s.checkReadOnly(t, rq.part(query)); err != nil {
 			return 0, err
 		}
 	}
-	node, slots, err := s.planQuery(t, &sub)
+	node, slots, err := s.planFor(t, rq, query, opts)
 	if err != nil {
 		return 0, err
 	}
@@ -70,30 +73,35 @@ func (s *Session) copyTo(ctx context.Context, rq *request, st *ast.Copy, opts *c
 	if err != nil {
 		return 0, err
 	}
-	ectx := s.execCtx(ctx, t, &sub)
+	ectx := s.execCtx(ctx, t, rq)
 	ectx.Slots = slots
 	if _, ok := query.(*ast.Select); ok && opts.format == copyBinary {
 		if raw, ok := node.(exec.RawNode); ok {
 			it, err := raw.OpenRaw(ectx)
 			if err != nil {
-				return 0, err
+				return 0, rq.located(err)
 			}
 			if it != nil {
-				return s.copyRaw(it, len(cols), rq.out)
+				n, err := s.copyRaw(it, len(cols), rq.out)
+				return n, rq.located(err)
 			}
 		}
 	}
 	r, err := s.open(node, ectx, query)
 	if err != nil {
-		return 0, err
+		return 0, rq.located(err)
 	}
 	defer r.close()
 	w := &copyWriter{out: rq.out, opts: opts, cols: cols, env: s.typeEnv(), force: force}
-	return w.run(r)
+	n, err := w.run(r)
+	return n, rq.located(err)
 }
 
 // copyQuery is the query whose rows COPY TO sends.
-func (s *Session) copyQuery(rq *request, st *ast.Copy) (ast.Stmt, error) {
+func (s *Session) copyQuery(t *store.Txn, rq *request, st *ast.Copy) (ast.Stmt, error) {
+	if rq.plan != nil {
+		return rq.plan.query, nil
+	}
 	if st.Table == nil {
 		switch q := st.Query.(type) {
 		case *ast.Select:
@@ -108,10 +116,6 @@ func (s *Session) copyQuery(rq *request, st *ast.Copy) (ast.Stmt, error) {
 			return q, nil
 		}
 		return nil, errFeature("COPY of this statement is not supported")
-	}
-	t, err := s.newStatement()
-	if err != nil {
-		return nil, err
 	}
 	core := &ast.SelectCore{Pos: st.Table.Pos, From: []ast.TableExpr{&ast.TableRef{Name: *st.Table}}}
 	tbl, err := s.binder(t, rq).BindTable(*st.Table)

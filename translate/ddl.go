@@ -291,16 +291,6 @@ func kindWord(tbl *rel.Table) string {
 	return "table"
 }
 
-// cloneTable copies a descriptor so that the copy can be changed.
-func cloneTable(t *rel.Table) *rel.Table {
-	c := *t
-	c.Columns = append([]rel.Column(nil), t.Columns...)
-	c.Indexes = append([]rel.Index(nil), t.Indexes...)
-	c.Checks = append([]rel.Check(nil), t.Checks...)
-	c.Layout = append([]rel.KeyPart(nil), t.Layout...)
-	return &c
-}
-
 // execCtx makes a context to evaluate expressions of the statement in.
 func (d *ddl) execCtx() *exec.Ctx { return d.s.execCtx(d.ctx, d.t, d.rq) }
 

@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -106,7 +107,7 @@ func (d *ddl) renameTable(tbl *rel.Table, name string) (*rel.Table, error) {
 	if err := d.refuseDependents(tbl, "rename"); err != nil {
 		return nil, err
 	}
-	c := cloneTable(tbl)
+	c := tbl.Clone()
 	c.Name = name
 	return d.t.PutTable(c)
 }
@@ -131,7 +132,7 @@ func (d *ddl) setSchema(tbl *rel.Table, name string) (*rel.Table, error) {
 	if err := d.refuseDependents(tbl, "move"); err != nil {
 		return nil, err
 	}
-	c := cloneTable(tbl)
+	c := tbl.Clone()
 	c.Schema = sch.OID
 	return d.t.PutTable(c)
 }
@@ -161,7 +162,7 @@ func (d *ddl) renameColumn(tbl *rel.Table, a *ast.AlterAction) (*rel.Table, erro
 	if err := d.refuseDependents(tbl, "rename a column of"); err != nil {
 		return nil, err
 	}
-	c := cloneTable(tbl)
+	c := tbl.Clone()
 	for k := range c.Checks {
 		if c.Checks[k].Expr, err = renameInText(c.Checks[k].Expr, a.Column, a.NewName); err != nil {
 			return nil, err
@@ -232,7 +233,7 @@ func (d *ddl) addColumn(tbl *rel.Table, a *ast.AlterAction) (*rel.Table, error) 
 	if err != nil {
 		return nil, err
 	}
-	n := &newTable{d: d, tbl: cloneTable(tbl), names: map[string]bool{}}
+	n := &newTable{d: d, tbl: tbl.Clone(), names: map[string]bool{}}
 	n.pk = slices.ContainsFunc(tbl.Indexes, func(i rel.Index) bool { return i.Primary })
 	indexes := len(n.tbl.Indexes)
 	col.Num = 1
@@ -346,7 +347,7 @@ func (d *ddl) dropColumn(tbl *rel.Table, a *ast.AlterAction) (*rel.Table, error)
 	}
 	num := tbl.Columns[i].Num
 	for k := 0; k < len(tbl.Indexes); {
-		if slices.Contains(tbl.Indexes[k].Columns, num) {
+		if !tbl.Indexes[k].Hidden && slices.Contains(tbl.Indexes[k].Columns, num) {
 			if tbl, err = d.t.DropIndex(tbl.OID, tbl.Indexes[k].OID); err != nil {
 				return nil, err
 			}
@@ -354,7 +355,7 @@ func (d *ddl) dropColumn(tbl *rel.Table, a *ast.AlterAction) (*rel.Table, error)
 		}
 		k++
 	}
-	c := cloneTable(tbl)
+	c := tbl.Clone()
 	c.Checks = slices.DeleteFunc(c.Checks, func(ck rel.Check) bool {
 		tree, err := parse.ParseExpr(ck.Expr)
 		return err == nil && slices.Contains(columnsOf(tree), a.Column)
@@ -397,7 +398,7 @@ func (d *ddl) setDefault(tbl *rel.Table, a *ast.AlterAction) (*rel.Table, error)
 	if err != nil {
 		return nil, err
 	}
-	c := cloneTable(tbl)
+	c := tbl.Clone()
 	c.Columns[i].Default = ""
 	if a.Kind == "set default" {
 		if c.Columns[i].Default, err = d.defaultText(&c.Columns[i], a.Expr, a.Text); err != nil {
@@ -415,7 +416,7 @@ func (d *ddl) setNotNull(tbl *rel.Table, a *ast.AlterAction) (*rel.Table, error)
 	if err := d.verifyNotNull(tbl, i); err != nil {
 		return nil, err
 	}
-	c := cloneTable(tbl)
+	c := tbl.Clone()
 	c.Columns[i].NotNull = true
 	return d.t.PutTable(c)
 }
@@ -447,7 +448,7 @@ func (d *ddl) dropNotNull(tbl *rel.Table, a *ast.AlterAction) (*rel.Table, error
 			return nil, pgerr.New(pgerr.InvalidTableDefinition, "column %q is in a primary key", a.Column)
 		}
 	}
-	c := cloneTable(tbl)
+	c := tbl.Clone()
 	c.Columns[i].NotNull = false
 	return d.t.PutTable(c)
 }
@@ -487,7 +488,7 @@ func (d *ddl) setType(tbl *rel.Table, a *ast.AlterAction) (*rel.Table, error) {
 		}
 		return nil, err
 	}
-	c := cloneTable(tbl)
+	c := tbl.Clone()
 	col := &c.Columns[i]
 	col.Type, col.Mod, col.NDims = to.OID, to.Mod, int32(a.Type.Dims)
 	col.HasMissing, col.Missing = false, nil
@@ -517,7 +518,11 @@ func isPlainText(oid types.OID) bool { return oid == types.TextOID || oid == typ
 // it is to be, and change edits a row. Constraints of the new form are checked.
 func (d *ddl) rewrite(old, next *rel.Table, change func(*exec.Ctx, exec.Row) error) (*rel.Table, error) {
 	ectx := d.execCtx()
-	var kept []exec.Row
+	type keptRow struct {
+		id  uint64
+		row exec.Row
+	}
+	var kept []keptRow
 	it, err := d.t.Scan(old, store.Access{})
 	if err != nil {
 		return nil, err
@@ -537,17 +542,19 @@ func (d *ddl) rewrite(old, next *rel.Table, change func(*exec.Ctx, exec.Row) err
 		if err := ectx.Mem.Grow(rowSize(r)); err != nil {
 			return nil, err
 		}
-		kept = append(kept, cloneRow(r))
+		kept = append(kept, keptRow{it.RowID(), cloneRow(r)})
 	}
 	if err := it.Err(); err != nil {
 		return nil, err
 	}
+	// Rows come in the order of the table's clustering and go back in the order of their insertion.
+	slices.SortFunc(kept, func(a, b keptRow) int { return cmp.Compare(a.id, b.id) })
 	empty, err := d.t.TruncateTable(old.OID)
 	if err != nil {
 		return nil, err
 	}
-	n := cloneTable(next)
-	n.Storage, n.Version = empty.Storage, empty.Version
+	n := next.Clone()
+	n.Storage, n.Layout, n.Version = empty.Storage, empty.Layout, empty.Version
 	out, err := d.t.PutTable(n)
 	if err != nil {
 		return nil, err
@@ -556,8 +563,8 @@ func (d *ddl) rewrite(old, next *rel.Table, change func(*exec.Ctx, exec.Row) err
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range kept {
-		copy(w.row, r)
+	for _, k := range kept {
+		copy(w.row, k.row)
 		if err := w.insert(); err != nil {
 			return nil, err
 		}
@@ -602,7 +609,7 @@ func (d *ddl) addConstraint(tbl *rel.Table, con *ast.Constraint) (*rel.Table, er
 			if slices.ContainsFunc(tbl.Indexes, func(i rel.Index) bool { return i.Primary }) {
 				return nil, pgerr.New(pgerr.InvalidTableDefinition, "multiple primary keys for table %q are not allowed", tbl.Name)
 			}
-			c := cloneTable(tbl)
+			c := tbl.Clone()
 			changed := false
 			for _, num := range idx.Columns {
 				i := slices.IndexFunc(c.Columns, func(x rel.Column) bool { return x.Num == num })
@@ -629,7 +636,7 @@ func (d *ddl) addConstraint(tbl *rel.Table, con *ast.Constraint) (*rel.Table, er
 		if err := d.verifyChecks(tbl, []rel.Check{ck}); err != nil {
 			return nil, err
 		}
-		c := cloneTable(tbl)
+		c := tbl.Clone()
 		c.Checks = append(c.Checks, ck)
 		return d.t.PutTable(c)
 	}
@@ -638,7 +645,7 @@ func (d *ddl) addConstraint(tbl *rel.Table, con *ast.Constraint) (*rel.Table, er
 
 // verifyChecks applies conditions to the rows that are there.
 func (d *ddl) verifyChecks(tbl *rel.Table, checks []rel.Check) error {
-	probe := cloneTable(tbl)
+	probe := tbl.Clone()
 	probe.Checks = checks
 	bound, err := d.s.bindChecks(d.t, d.rq, probe)
 	if err != nil {
@@ -675,7 +682,7 @@ func (d *ddl) dropConstraint(tbl *rel.Table, a *ast.AlterAction) (*rel.Table, er
 	if name == "" {
 		name = a.NewName
 	}
-	c := cloneTable(tbl)
+	c := tbl.Clone()
 	c.Checks = slices.DeleteFunc(c.Checks, func(ck rel.Check) bool { return ck.Name == name })
 	if len(c.Checks) < len(tbl.Checks) {
 		return d.t.PutTable(c)
@@ -692,7 +699,7 @@ func (d *ddl) dropConstraint(tbl *rel.Table, a *ast.AlterAction) (*rel.Table, er
 }
 
 func (d *ddl) renameConstraint(tbl *rel.Table, a *ast.AlterAction) (*rel.Table, error) {
-	c := cloneTable(tbl)
+	c := tbl.Clone()
 	for i := range c.Checks {
 		if c.Checks[i].Name == a.NewName {
 			return nil, pgerr.New(pgerr.DuplicateObject, "constraint %q for relation %q already exists", a.NewName, tbl.Name)
@@ -733,7 +740,7 @@ func (d *ddl) alterIndex(st *ast.AlterTable) error {
 		if d.taken(tbl.Schema, tbl.Temp, a.NewName) {
 			return relationExists(a.NewName)
 		}
-		c := cloneTable(tbl)
+		c := tbl.Clone()
 		for k := range c.Indexes {
 			if c.Indexes[k].OID == idx.OID {
 				c.Indexes[k].Name = a.NewName

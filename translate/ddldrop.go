@@ -158,6 +158,9 @@ func (d *ddl) cascadeNotice(lines []string) error {
 	return d.s.notice(d.rq.out, n)
 }
 
+// publicOID is the oid that schema public has, also when it is made again.
+const publicOID = 2200
+
 func (d *ddl) createSchema(st *ast.CreateSchema) error {
 	name := st.Name
 	if name == "" {
@@ -173,7 +176,11 @@ func (d *ddl) createSchema(st *ast.CreateSchema) error {
 		}
 		return pgerr.New(pgerr.DuplicateSchema, "schema %q already exists", name)
 	}
-	_, err := d.t.CreateSchema(name)
+	oid := uint32(0)
+	if name == "public" {
+		oid = publicOID
+	}
+	_, err := d.t.CreateSchemaOID(name, oid)
 	return err
 }
 

@@ -109,9 +109,9 @@ func (d *ddl) createView(st *ast.CreateView) error {
 	if intoClause(st.Query) != nil {
 		return errFeature("views must not contain SELECT INTO")
 	}
-	sub := *d.rq
+	sub := d.rq.part(st.Query)
 	sub.noParams = true
-	node, err := d.s.binder(d.t, &sub).BindSelect(st.Query)
+	node, err := d.s.binder(d.t, sub).BindSelect(st.Query)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (d *ddl) createView(st *ast.CreateView) error {
 	if err := sameViewColumns(old, v); err != nil {
 		return err
 	}
-	c := cloneTable(old)
+	c := old.Clone()
 	c.View, c.Columns = v.View, v.Columns
 	_, err = d.t.PutTable(c)
 	return err
@@ -200,7 +200,7 @@ func (d *ddl) comment(st *ast.Comment) error {
 			}
 			return err
 		}
-		c := cloneTable(tbl)
+		c := tbl.Clone()
 		if st.Kind != "column" {
 			if kindWord(tbl) != st.Kind {
 				return pgerr.New(pgerr.WrongObjectType, "%q is not a %s", tbl.Name, st.Kind)
@@ -317,33 +317,7 @@ func (s *Session) alterDatabase(ctx context.Context, st *ast.AlterDatabase) erro
 
 // preCommit does what has to happen inside a transaction just before it is stored.
 func (s *Session) preCommit(ctx context.Context) error {
-	if err := s.holdCursors(ctx); err != nil {
-		return err
-	}
-	t := s.tx.txn
-	if t == nil {
-		return nil
-	}
-	var drop, empty []uint32
-	for tbl := range t.TempTables() {
-		switch tbl.OnCommit {
-		case "drop":
-			drop = append(drop, tbl.OID)
-		case "delete":
-			empty = append(empty, tbl.OID)
-		}
-	}
-	for _, oid := range drop {
-		if err := t.DropTable(oid); err != nil {
-			return err
-		}
-	}
-	for _, oid := range empty {
-		if _, err := t.TruncateTable(oid); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.holdCursors(ctx)
 }
 
 // explainColumns is the result of EXPLAIN.

@@ -402,6 +402,9 @@ func (n *newTable) like(l *ast.LikeClause) error {
 	if indexes {
 		for i := range src.Indexes {
 			idx := src.Indexes[i]
+			if idx.Hidden {
+				continue
+			}
 			nums := make([]int16, len(idx.Columns))
 			cols := make([]string, len(idx.Columns))
 			for k, num := range idx.Columns {
@@ -437,9 +440,8 @@ func (d *ddl) createTableAs(st *ast.CreateTable) (*running, error) {
 		}
 		return nil, relationExists(st.Name.Name)
 	}
-	sub := *d.rq
-	sub.stmt = st.As
-	node, slots, err := d.s.planQuery(d.t, &sub)
+	sub := d.rq.part(st.As)
+	node, slots, err := d.s.planQuery(d.t, sub)
 	if err != nil {
 		return nil, err
 	}
@@ -463,7 +465,7 @@ func (d *ddl) createTableAs(st *ast.CreateTable) (*running, error) {
 		col.Num = int16(i + 1)
 		tbl.Columns = append(tbl.Columns, col)
 	}
-	ectx := d.s.execCtx(d.ctx, d.t, &sub)
+	ectx := d.s.execCtx(d.ctx, d.t, sub)
 	ectx.Slots = slots
 	iter, err := node.Open(ectx)
 	if err != nil {
@@ -541,4 +543,3 @@ func withoutInto(q *ast.Select) *ast.Select {
 	}
 	return &c
 }
-

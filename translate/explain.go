@@ -36,14 +36,13 @@ func (s *Session) execExplain(ctx context.Context, rq *request, st *ast.Explain)
 	if !isQuery(inner) {
 		return nil, errFeature("EXPLAIN of this statement is not supported").At(rq.sql, st.Pos)
 	}
-	sub := *rq
-	sub.stmt, sub.nested = inner, true
+	sub := rq.part(inner)
 	start := s.now()
 	t, err := s.newStatement()
 	if err != nil {
 		return nil, err
 	}
-	node, slots, err := s.planQuery(t, &sub)
+	node, slots, err := s.planQuery(t, sub)
 	if err != nil {
 		return nil, err
 	}
@@ -51,11 +50,11 @@ func (s *Session) execExplain(ctx context.Context, rq *request, st *ast.Explain)
 	lines := planLines(node)
 	if analyze {
 		if s.tx.readOnly {
-			if err := s.checkReadOnly(t, &sub); err != nil {
+			if err := s.checkReadOnly(t, sub); err != nil {
 				return nil, err
 			}
 		}
-		ectx := s.execCtx(ctx, t, &sub)
+		ectx := s.execCtx(ctx, t, sub)
 		ectx.Slots = slots
 		r, err := s.open(node, ectx, inner)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/eiderdb/eider/translate/ast"
 	"github.com/eiderdb/eider/translate/exec"
+	"github.com/eiderdb/eider/translate/lex"
 	"github.com/eiderdb/eider/translate/parse"
 	"github.com/eiderdb/eider/translate/pgerr"
 	"github.com/eiderdb/eider/translate/types"
@@ -20,6 +21,12 @@ func (s *Session) Parse(ctx context.Context, name, sql string, paramOIDs []uint3
 	defer s.edge(ctx, nil, &err)
 	s.setActivity("active", sql)
 	defer s.setIdle()
+	if p, err := s.parseCached(name, sql, paramOIDs); p != nil || err != nil {
+		if err != nil {
+			return err
+		}
+		return s.replaceStatement(p)
+	}
 	list, err := parse.Parse(sql, s.parseLimits())
 	if err != nil {
 		return err
@@ -41,15 +48,55 @@ func (s *Session) Parse(ctx context.Context, name, sql string, paramOIDs []uint3
 			return err
 		}
 		p.list = []ast.Stmt{list[0].Stmt}
+		if isQuery(list[0].Stmt) {
+			p.parsed, p.fp = &list[0], &lex.FP{}
+			lex.Fingerprint(sql, list[0].Start, p.fp)
+		}
 	default:
 		if err := s.parseBatch(p, list, paramOIDs); err != nil {
 			return err
 		}
 	}
-	if name == "" {
+	return s.replaceStatement(p)
+}
+
+// replaceStatement keeps a statement of the protocol; the unnamed one takes the place of
+// the one before it.
+func (s *Session) replaceStatement(p *prepared) error {
+	if p.name == "" {
 		delete(s.stmts, "")
 	}
 	return s.addStatement(p)
+}
+
+// parseCached prepares a statement without parameters from a cached plan, if there is one.
+func (s *Session) parseCached(name, sql string, paramOIDs []uint32) (*prepared, error) {
+	if len(paramOIDs) > 0 || s.tx.failed || lex.Check(sql) != nil {
+		return nil, nil
+	}
+	lex.Fingerprint(sql, 0, &s.fp)
+	if s.fp.Empty || !s.mayBeCached(&s.fp) {
+		return nil, nil
+	}
+	if next := (lex.FP{}); s.fp.Next < len(sql) {
+		if lex.Fingerprint(sql, s.fp.Next, &next); !next.Empty {
+			return nil, nil
+		}
+	}
+	t, err := s.newStatement()
+	if err != nil {
+		return nil, err
+	}
+	c := s.lookup(t, &s.fp, nil)
+	if c == nil || c.copy != nil {
+		return nil, nil
+	}
+	p := &prepared{name: name, source: sql, sql: sql, fp: &lex.FP{}}
+	lex.Fingerprint(sql, 0, p.fp)
+	if returnsRows(c.stmt) {
+		p.cols = nonNilColumns(c.cols)
+	}
+	return p, nil
 }
 
 // parseBatch accepts a batch of statements as one prepared statement.
@@ -118,6 +165,9 @@ func (s *Session) Bind(ctx context.Context, portalName, stmt string, paramFormat
 			len(params), stmt, len(p.params))
 	}
 	if s.tx.failed {
+		if p.fp != nil {
+			return errAborted()
+		}
 		for _, st := range p.list {
 			if !exitsBlock(st) {
 				return errAborted()
@@ -134,10 +184,10 @@ func (s *Session) Bind(ctx context.Context, portalName, stmt string, paramFormat
 	}
 	pt := &portal{
 		name: portalName, source: p.source, cols: p.cols, formats: append([]int16(nil), resultFormats...),
-		rq: &request{sql: p.sql, ptypes: p.params, params: values}, batch: p.list,
+		rq: &request{sql: p.sql, ptypes: p.params, params: values, fp: p.fp, parsed: p.parsed}, batch: p.list,
 	}
-	if len(p.list) == 1 {
-		pt.rq.stmt = p.list[0]
+	if p.fp != nil && p.list == nil {
+		pt.batch = []ast.Stmt{nil} // to be found by its fingerprint
 	}
 	return s.addPortal(pt)
 }
@@ -246,7 +296,7 @@ func (s *Session) executePortal(ctx context.Context, p *portal, maxRows int, out
 // executeEnded answers Execute of a portal that has run: queries yield no more rows,
 // anything else cannot run twice.
 func (s *Session) executeEnded(p *portal, out Out) error {
-	if _, ok := p.rq.stmt.(*ast.Select); ok && p.cols != nil {
+	if p.isSelect {
 		return out.CommandComplete("SELECT 0")
 	}
 	return pgerr.New(pgerr.ObjectNotInPrerequisite, "portal %q cannot be run", p.name)
@@ -255,7 +305,7 @@ func (s *Session) executeEnded(p *portal, out Out) error {
 // startPortal starts a portal's statement, or all of a batch.
 func (s *Session) startPortal(ctx context.Context, p *portal, out Out) error {
 	for i, st := range p.batch {
-		if s.tx.failed && !exitsBlock(st) {
+		if s.tx.failed && (st == nil || !exitsBlock(st)) {
 			return errAborted()
 		}
 		s.startTx()
@@ -265,10 +315,15 @@ func (s *Session) startPortal(ctx context.Context, p *portal, out Out) error {
 		}
 		rq := *p.rq
 		rq.stmt, rq.out = st, out
+		if err := s.resolve(&rq); err != nil {
+			return err
+		}
+		st = rq.stmt
 		r, err := s.start(ctx, &rq)
 		if err != nil {
 			return err
 		}
+		_, p.isSelect = st.(*ast.Select)
 		if i < len(p.batch)-1 {
 			r.close()
 			continue

@@ -24,7 +24,9 @@ type portal struct {
 	batch []ast.Stmt
 	run   *running // once started
 	ended bool
-	tag   string // once ended
+	// isSelect: Execute after the end is no error.
+	isSelect bool
+	tag      string // once ended
 
 	// The rest is for cursors.
 	cursor bool
@@ -104,7 +106,7 @@ func (s *Session) execDeclare(ctx context.Context, rq *request, st *ast.Declare)
 	if _, ok := s.portals[st.Name]; ok && st.Name != "" {
 		return pgerr.New(pgerr.DuplicateCursor, "cursor %q already exists", st.Name)
 	}
-	sub := &request{sql: rq.sql, stmt: st.Query, ptypes: rq.ptypes, params: rq.params, noParams: rq.noParams, out: rq.out, nested: true}
+	sub := &request{sql: rq.sql, stmt: st.Query, ptypes: rq.ptypes, params: rq.params, noParams: rq.noParams, out: rq.out}
 	// The rows come in later statements, whose time limits are their own.
 	r, err := s.startQuery(context.WithoutCancel(ctx), sub)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/eiderdb/eider/translate/ast"
 	"github.com/eiderdb/eider/translate/exec"
+	"github.com/eiderdb/eider/translate/lex"
 	"github.com/eiderdb/eider/translate/pgerr"
 	"github.com/eiderdb/eider/translate/types"
 )
@@ -16,7 +17,11 @@ type prepared struct {
 	source string // the text as pg_prepared_statements shows it
 	sql    string // the text that positions refer to
 	// list holds the statements: one, or several that a lenient Parse accepted.
-	list    []ast.Stmt
+	list []ast.Stmt
+	// fp and parsed are for the plan cache. A statement that was prepared from a cached plan
+	// has no list: it is found by its fingerprint or parsed when it runs.
+	fp      *lex.FP
+	parsed  *ast.Parsed
 	params  []types.OID
 	cols    []exec.Column // nil: no result rows
 	created time.Time
@@ -89,7 +94,7 @@ func (s *Session) execPrepare(rq *request, st *ast.Prepare) error {
 	if err != nil {
 		return err
 	}
-	sub := &request{sql: rq.sql, stmt: st.Stmt, out: rq.out, nested: true}
+	sub := &request{sql: rq.sql, stmt: st.Stmt, out: rq.out}
 	b := s.binder(t, sub)
 	for _, n := range st.Types {
 		typ, err := b.BindType(n)
@@ -117,10 +122,16 @@ func (s *Session) execExecute(ctx context.Context, rq *request, st *ast.Execute)
 		return nil, pgerr.New(pgerr.SyntaxError, "wrong number of parameters for prepared statement %q", st.Name).
 			WithDetail("Expected %d parameters but got %d.", len(p.params), len(st.Args))
 	}
-	if len(p.list) != 1 {
+	if len(p.list) > 1 || len(p.list) == 0 && p.fp == nil {
 		return nil, errFeature("EXECUTE of a batch of statements is not supported")
 	}
-	sub := &request{sql: p.sql, stmt: p.list[0], ptypes: p.params, out: rq.out, nested: true}
+	sub := &request{sql: p.sql, ptypes: p.params, out: rq.out, fp: p.fp, parsed: p.parsed}
+	if len(p.list) == 1 {
+		sub.stmt = p.list[0]
+	}
+	if err := s.resolve(sub); err != nil {
+		return nil, err
+	}
 	if len(st.Args) > 0 {
 		t, err := s.newStatement()
 		if err != nil {

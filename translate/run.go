@@ -8,6 +8,7 @@ import (
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/translate/ast"
 	"github.com/eiderdb/eider/translate/exec"
+	"github.com/eiderdb/eider/translate/lex"
 	"github.com/eiderdb/eider/translate/pgerr"
 	"github.com/eiderdb/eider/translate/plan"
 	"github.com/eiderdb/eider/translate/types"
@@ -22,8 +23,12 @@ type request struct {
 	params   []types.Datum
 	noParams bool
 	out      Out // for notices and COPY
-	// nested marks a statement run by EXECUTE or EXPLAIN ANALYZE.
-	nested bool
+	// fp is the statement's fingerprint and parsed what the parser said of it, for the plan
+	// cache; nil: the plan is not to be cached. plan is the cached plan once it is found.
+	fp     *lex.FP
+	parsed *ast.Parsed
+	plan   *cachedPlan
+	begun  bool // the statement has its view already
 }
 
 // running is a statement that has started: finished ones without rows have only a tag,
@@ -32,6 +37,7 @@ type running struct {
 	cols []exec.Column // nil: the statement returns no rows
 	iter exec.Iter
 	ectx *exec.Ctx
+	rq   *request
 	// tag is the command tag; with counted set, the number of rows is appended.
 	tag     string
 	counted bool
@@ -76,7 +82,7 @@ func (r *running) send(out Out, formats []int16, limit int) (ended bool, err err
 		}
 		if err != nil {
 			r.close()
-			return false, err
+			return false, r.rq.located(err)
 		}
 		if err := out.DataRow(row, r.cols, formats); err != nil {
 			r.close()
@@ -162,7 +168,7 @@ func (s *Session) start(ctx context.Context, rq *request) (*running, error) {
 
 // startQuery binds and opens SELECT, INSERT, UPDATE or DELETE.
 func (s *Session) startQuery(ctx context.Context, rq *request) (*running, error) {
-	t, err := s.newStatement()
+	t, err := s.beginRequest(rq)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +183,36 @@ func (s *Session) startQuery(ctx context.Context, rq *request) (*running, error)
 	}
 	ectx := s.execCtx(ctx, t, rq)
 	ectx.Slots = slots
-	return s.open(node, ectx, rq.stmt)
+	r, err := s.open(node, ectx, rq.stmt)
+	if err != nil {
+		return nil, rq.located(err)
+	}
+	r.rq = rq
+	return r, nil
+}
+
+// beginRequest gives a request its view of the store.
+func (s *Session) beginRequest(rq *request) (*store.Txn, error) {
+	if rq.begun {
+		return s.txn()
+	}
+	rq.begun = true
+	return s.newStatement()
+}
+
+// located moves the position of an error that a cached plan raised.
+func (rq *request) located(err error) error {
+	if rq == nil || rq.plan == nil {
+		return err
+	}
+	return rq.plan.replace(err, rq.sql, rq.fp)
+}
+
+// part is the request for a statement inside this one, which has no plan of its own.
+func (rq *request) part(st ast.Stmt) *request {
+	sub := *rq
+	sub.stmt, sub.fp, sub.parsed, sub.plan = st, nil, nil, nil
+	return &sub
 }
 
 // open starts a bound query; data-modifying ones run to their end.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/eiderdb/eider/kv/store"
+	"github.com/eiderdb/eider/translate/lex"
 	"github.com/eiderdb/eider/translate/pgcatalog"
 	"github.com/eiderdb/eider/translate/pgerr"
 	"github.com/eiderdb/eider/translate/types"
@@ -110,10 +111,13 @@ type Session struct {
 	portals   map[string]*portal
 	portalSeq uint64
 
-	env    *types.Env
-	envGen uint64
-	funcs  sessionFuncs
-	locks  bool // advisory locks may be held
+	env        *types.Env
+	envGen     uint64
+	planCtx    string
+	planCtxGen uint64
+	fp         lex.FP // of the statement that runs in Simple
+	funcs      sessionFuncs
+	locks      bool // advisory locks may be held
 
 	listens  map[string]bool // guarded by shared.mu for writes
 	activity atomic.Pointer[pgcatalog.Activity]

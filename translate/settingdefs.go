@@ -170,6 +170,3 @@ func (d *settingDef) display(v string) string {
 	}
 	return v + d.unit
 }
-
-// defaultText is the default as SHOW shows it.
-func (d *settingDef) defaultText() string { return d.display(d.def) }

@@ -147,7 +147,7 @@ func (d *settingDef) validateString(v string) (string, error) {
 		}
 		return "", badValue(d.name, v).WithDetail("Only UTF8 is supported.")
 	case "datestyle":
-		return validDateStyle(v)
+		return validDateStyle("ISO, MDY", v)
 	case "timezone":
 		return validTimeZone(v)
 	case "application_name":
@@ -181,9 +181,9 @@ func normalEncoding(v string) string {
 	return b.String()
 }
 
-// validDateStyle merges the words of v into "<style>, <order>".
-func validDateStyle(v string) (string, error) {
-	style, order := "ISO", "MDY"
+// validDateStyle merges the words of v into the current "<style>, <order>".
+func validDateStyle(current, v string) (string, error) {
+	style, order, _ := strings.Cut(current, ", ")
 	seenStyle, seenOrder := "", ""
 	for word := range strings.SplitSeq(v, ",") {
 		word = strings.TrimSpace(word)
@@ -249,8 +249,8 @@ func loadZone(v string) (*time.Location, string, bool) {
 		sec := int(math.Round(h * 3600))
 		return time.FixedZone(offsetName(sec), sec), posixZone(sec), true
 	}
-	if loc, sec, ok := parsePosixZone(t); ok {
-		return loc, posixZone(sec), true
+	if loc, ok := parsePosixZone(t); ok {
+		return loc, t, true
 	}
 	if strings.ContainsAny(t, "<>\\") {
 		return nil, "", false
@@ -298,12 +298,12 @@ func offsetName(sec int) string {
 func posixZone(sec int) string { return "<" + offsetName(sec) + ">" + offsetName(-sec) }
 
 // parsePosixZone reads <abbrev>±hh[:mm] and ABC±hh[:mm] without daylight saving rules.
-func parsePosixZone(t string) (*time.Location, int, bool) {
+func parsePosixZone(t string) (*time.Location, bool) {
 	rest := ""
 	if strings.HasPrefix(t, "<") {
 		end := strings.IndexByte(t, '>')
 		if end < 0 {
-			return nil, 0, false
+			return nil, false
 		}
 		rest = t[end+1:]
 	} else {
@@ -312,12 +312,12 @@ func parsePosixZone(t string) (*time.Location, int, bool) {
 			i++
 		}
 		if i < 3 && i != 0 {
-			return nil, 0, false
+			return nil, false
 		}
 		rest = t[i:]
 	}
 	if rest == "" {
-		return nil, 0, false
+		return nil, false
 	}
 	neg := false
 	switch rest[0] {
@@ -329,19 +329,19 @@ func parsePosixZone(t string) (*time.Location, int, bool) {
 	hh, mm, _ := strings.Cut(rest, ":")
 	h, err := strconv.Atoi(hh)
 	if err != nil || h > 24 {
-		return nil, 0, false
+		return nil, false
 	}
 	m := 0
 	if mm != "" {
 		if m, err = strconv.Atoi(mm); err != nil || m > 59 {
-			return nil, 0, false
+			return nil, false
 		}
 	}
 	sec := h*3600 + m*60
 	if !neg {
 		sec = -sec // POSIX offsets count westwards
 	}
-	return time.FixedZone(offsetName(sec), sec), sec, true
+	return time.FixedZone(offsetName(sec), sec), true
 }
 
 // splitIdentifiers splits a comma-separated list of identifiers as search_path holds it:

@@ -240,6 +240,9 @@ func (s *Session) change(name, value string, def, local bool, src settingSource)
 		return nil
 	}
 	canon, err := d.validate(value)
+	if key == "datestyle" {
+		canon, err = validDateStyle(s.set.get(d), value)
+	}
 	if err != nil {
 		return err
 	}

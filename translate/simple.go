@@ -10,6 +10,7 @@ import (
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/translate/ast"
 	"github.com/eiderdb/eider/translate/exec"
+	"github.com/eiderdb/eider/translate/lex"
 	"github.com/eiderdb/eider/translate/parse"
 	"github.com/eiderdb/eider/translate/pgerr"
 	"github.com/eiderdb/eider/translate/types"
@@ -33,7 +34,8 @@ func (s *Session) Simple(ctx context.Context, sql string, out Out) (err error) {
 	defer s.setIdle()
 	s.dropPortal("") // a Query message ends the unnamed portal and statement
 	delete(s.stmts, "")
-	list, err := parse.Parse(sql, s.parseLimits())
+	var room [4]batchItem
+	list, err := s.splitBatch(sql, room[:0])
 	if err != nil {
 		return err
 	}
@@ -46,6 +48,40 @@ func (s *Session) Simple(ctx context.Context, sql string, out Out) (err error) {
 		}
 	}
 	return nil
+}
+
+// batchItem is one statement of a message.
+type batchItem struct {
+	start  int
+	parsed *ast.Parsed // nil: a cached plan is likely to fit, parse when it does not
+}
+
+// splitBatch finds the statements of a message and parses those that have no cached plan,
+// so that a syntax error anywhere keeps the whole message from running.
+func (s *Session) splitBatch(sql string, list []batchItem) ([]batchItem, error) {
+	if err := lex.Check(sql); err != nil {
+		return nil, err
+	}
+	for at := 0; ; {
+		lex.Fingerprint(sql, at, &s.fp)
+		if s.fp.Empty {
+			return list, nil
+		}
+		if s.mayBeCached(&s.fp) {
+			list = append(list, batchItem{start: s.fp.Start})
+			at = s.fp.Next
+			continue
+		}
+		p, next, ok, err := parse.Next(sql, at, s.parseLimits())
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return list, nil
+		}
+		list = append(list, batchItem{start: p.Start, parsed: &p})
+		at = next
+	}
 }
 
 // edge settles the transaction after an error or panic, converts the error and reports
@@ -90,10 +126,11 @@ func firstLine(s string) string {
 }
 
 // simpleStatement runs one statement of a Query message.
-func (s *Session) simpleStatement(ctx context.Context, sql string, p *ast.Parsed, count int, last bool, out Out) error {
-	if s.tx.failed && !exitsBlock(p.Stmt) {
+func (s *Session) simpleStatement(ctx context.Context, sql string, it *batchItem, count int, last bool, out Out) error {
+	if s.tx.failed && (it.parsed == nil || !exitsBlock(it.parsed.Stmt)) {
 		return errAborted()
 	}
+	lex.Fingerprint(sql, it.start, &s.fp)
 	alone := count == 1 && !s.tx.open
 	for attempt := 0; ; attempt++ {
 		s.startTx()
@@ -101,8 +138,12 @@ func (s *Session) simpleStatement(ctx context.Context, sql string, p *ast.Parsed
 		if count > 1 && !s.tx.block {
 			s.tx.implicit = true
 		}
-		err := s.simpleAttempt(ctx, sql, p, last, out)
-		if err == nil || !alone || attempt >= maxRetries || !s.mayRetry(p.Stmt, err) {
+		rq := &request{sql: sql, noParams: true, out: out, fp: &s.fp, parsed: it.parsed}
+		if it.parsed != nil {
+			rq.stmt = it.parsed.Stmt
+		}
+		err := s.simpleAttempt(ctx, rq, last, out)
+		if err == nil || !alone || attempt >= maxRetries || !s.mayRetry(rq.stmt, err) {
 			return err
 		}
 		s.abort()
@@ -126,10 +167,12 @@ func (s *Session) mayRetry(st ast.Stmt, err error) bool {
 
 func isConflict(err error) bool { return errors.Is(err, store.ErrSerialization) }
 
-func (s *Session) simpleAttempt(ctx context.Context, sql string, p *ast.Parsed, last bool, out Out) error {
+func (s *Session) simpleAttempt(ctx context.Context, rq *request, last bool, out Out) error {
 	sctx, cancel := s.statementContext(ctx)
 	defer cancel()
-	rq := &request{sql: sql, stmt: p.Stmt, noParams: true, out: out}
+	if err := s.resolve(rq); err != nil {
+		return err
+	}
 	r, err := s.start(sctx, rq)
 	if err != nil {
 		return s.cause(sctx, err)

@@ -303,6 +303,7 @@ func (s *Session) execTransaction(ctx context.Context, t *ast.Transaction, out O
 			s.abort()
 			return "ROLLBACK", nil
 		}
+		s.abort()
 		return "", pgerr.New(pgerr.ObjectNotInPrerequisite, "prepared transactions are disabled")
 	case "commit prepared", "rollback prepared":
 		return "", pgerr.New(pgerr.UndefinedObject, "prepared transaction with identifier %q does not exist", t.Name)
