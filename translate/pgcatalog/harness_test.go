@@ -188,7 +188,7 @@ func readAll(c *exec.Ctx, name string, eq map[string]string, cols []string) ([]s
 		if err != nil {
 			return nil, err
 		}
-		if len(row) != len(r.cols) {
+		if len(row) != len(r.cols) && !(r.xmin && len(row) == len(r.cols)+1) {
 			return nil, fmt.Errorf("%s: row of %d values", name, len(row))
 		}
 		fields := make([]string, len(cols))

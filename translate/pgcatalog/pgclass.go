@@ -28,10 +28,10 @@ func generators() map[string][]generator {
 
 func classGenerators() map[string][]generator {
 	return map[string][]generator{
-		"pg_catalog.pg_namespace": {{fill: "oid nspname nspowner", emit: emitNamespaces}},
+		"pg_catalog.pg_namespace": {{fill: "oid nspname nspowner xmin", emit: emitNamespaces}},
 		"pg_catalog.pg_class": {{
 			fill: "oid relname relnamespace relowner=10 relam relfilenode reltuples relhasindex relpersistence relkind " +
-				"relnatts relchecks relhasrules relispopulated=t relreplident",
+				"relnatts relchecks relhasrules relispopulated=t relreplident xmin",
 			emit: emitClasses,
 		}},
 		"pg_catalog.pg_attribute": {{
@@ -47,18 +47,18 @@ func classGenerators() map[string][]generator {
 func emitNamespaces(q *query) error {
 	if name, ok := q.text("nspname"); ok {
 		if s, ok := schemaByName(q.c, name); ok && s.Name == name {
-			return q.emit(dOID(s.OID), dText(s.Name), dOID(ownerOID))
+			return q.emit(dOID(s.OID), dText(s.Name), dOID(ownerOID), dOID(uint32(s.Version)))
 		}
 		return nil
 	}
 	if oid, ok := q.oid("oid"); ok {
 		if s, ok := schemaByOID(q.c, oid); ok {
-			return q.emit(dOID(s.OID), dText(s.Name), dOID(ownerOID))
+			return q.emit(dOID(s.OID), dText(s.Name), dOID(ownerOID), dOID(uint32(s.Version)))
 		}
 		return nil
 	}
 	for _, s := range schemas(q.c) {
-		if err := q.emit(dOID(s.OID), dText(s.Name), dOID(ownerOID)); err != nil {
+		if err := q.emit(dOID(s.OID), dText(s.Name), dOID(ownerOID), dOID(uint32(s.Version))); err != nil {
 			return err
 		}
 	}
@@ -130,13 +130,13 @@ func emitTableClass(q *query, s *rel.Schema, t *rel.Table) error {
 	return q.emit(dOID(t.OID), dText(t.Name), dOID(s.OID), dOID(am), dOID(file), dFloat(-1),
 		dBool(len(t.Indexes) > 0), dChar(persistence(t)), dChar(byte(t.Kind)),
 		dInt(int64(len(t.Columns))), dInt(int64(len(t.Checks))), dBool(t.Kind == rel.KindView),
-		dChar(replica))
+		dChar(replica), dOID(uint32(t.Version)))
 }
 
 func emitIndexClass(q *query, s *rel.Schema, t *rel.Table, ix *rel.Index) error {
 	return q.emit(dOID(ix.OID), dText(ix.Name), dOID(s.OID), dOID(403), dOID(ix.OID), dFloat(0),
 		dBool(false), dChar(persistence(t)), dChar('i'),
-		dInt(int64(len(ix.Columns))), dInt(0), dBool(false), dChar('n'))
+		dInt(int64(len(ix.Columns))), dInt(0), dBool(false), dChar('n'), dOID(uint32(t.Version)))
 }
 
 func persistence(t *rel.Table) byte {

@@ -79,14 +79,15 @@ type relation struct {
 	kind   byte
 	cols   []exec.Column
 	index  map[string]int
+	xmin   bool // rows have one more value
 	gens   []generator
 }
 
 var _ exec.VirtualTable = (*relation)(nil)
 
 // generator makes some rows of a relation. fill names the columns that emit sets, in
-// its order, separated by blanks; the others hold their type's empty value unless
-// blank says otherwise ("column=text" in the type's input form).
+// its order, separated by blanks; "column=text" is a constant, and columns that are not
+// named hold their type's empty value. "xmin" may be set where the relation has a use for it.
 type generator struct {
 	fill string
 	emit func(q *query) error
@@ -100,16 +101,23 @@ func (t *relation) Name() string           { return t.name }
 func (t *relation) OID() uint32            { return t.oid }
 func (t *relation) Columns() []exec.Column { return t.cols }
 
-// attach resolves a generator's columns. "name=text" in fill is a constant.
+// attach resolves the columns of generators.
 func (t *relation) attach(gens []generator) {
 	for _, g := range gens {
-		g.row = make(exec.Row, len(t.cols))
+		width := len(t.cols)
+		if strings.Contains(" "+g.fill+" ", " xmin ") {
+			t.xmin, width = true, width+1
+		}
+		g.row = make(exec.Row, width)
 		for i, c := range t.cols {
 			g.row[i] = emptyValue(c.Type.OID)
 		}
 		for _, f := range strings.Fields(g.fill) {
 			name, text, constant := strings.Cut(f, "=")
 			i, ok := t.index[name]
+			if name == "xmin" {
+				i, ok = len(t.cols), true
+			}
 			if !ok {
 				panic("pgcatalog: " + t.name + " has no column " + name)
 			}
