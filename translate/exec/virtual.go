@@ -11,7 +11,7 @@ type VirtualTable interface {
 	Columns() []Column
 	// Rows opens the rows. eq holds equality constraints on columns (by index into
 	// Columns) that the planner knows; they are a hint: the executor checks them again.
-	// Rows that are returned have len(Columns()) values.
+	// Rows that are returned have len(Columns()) values, or one more: the row's xmin.
 	Rows(c *Ctx, eq map[int]types.Datum) (Iter, error)
 }
 
