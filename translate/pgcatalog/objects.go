@@ -29,12 +29,10 @@ func defaultOID(table uint32, attnum int16) uint32 {
 }
 
 // systemSchemas are the namespaces that every catalog has and no descriptor describes.
-func systemSchemas() []*rel.Schema {
-	return []*rel.Schema{
-		{OID: CatalogOID, Name: catalogName, Comment: "system catalog schema"},
-		{OID: ToastOID, Name: "pg_toast", Comment: "reserved schema for TOAST tables"},
-		{OID: InfoOID, Name: infoName},
-	}
+var systemSchemas = []*rel.Schema{
+	{OID: CatalogOID, Name: catalogName, Comment: "system catalog schema"},
+	{OID: ToastOID, Name: "pg_toast", Comment: "reserved schema for TOAST tables"},
+	{OID: InfoOID, Name: infoName},
 }
 
 // tempSchema is the session's temporary namespace once it holds something, or nil: an
@@ -56,7 +54,7 @@ func tempSchema(c *exec.Ctx) *rel.Schema {
 // schemas returns the namespaces in oid order: the system's, the user's and the
 // session's temporary one.
 func schemas(c *exec.Ctx) []*rel.Schema {
-	out := systemSchemas()
+	out := slices.Clone(systemSchemas)
 	if c.Txn == nil {
 		return out
 	}
@@ -84,7 +82,7 @@ func userSchemas(c *exec.Ctx) []*rel.Schema {
 }
 
 func schemaByName(c *exec.Ctx, name string) (*rel.Schema, bool) {
-	for _, s := range systemSchemas() {
+	for _, s := range systemSchemas {
 		if s.Name == name {
 			return s, true
 		}
@@ -100,7 +98,7 @@ func schemaByName(c *exec.Ctx, name string) (*rel.Schema, bool) {
 }
 
 func schemaByOID(c *exec.Ctx, oid uint32) (*rel.Schema, bool) {
-	for _, s := range systemSchemas() {
+	for _, s := range systemSchemas {
 		if s.OID == oid {
 			return s, true
 		}
