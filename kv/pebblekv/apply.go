@@ -89,8 +89,13 @@ func (i *instance) enter(b *batch, sync bool) (err error) {
 	}
 	defer func() {
 		// Pebble panics, directly or through Fatalf, when the log cannot be written.
+		// A panic of its own it throws with locks held.
 		if p := recover(); p != nil {
-			i.abandon()
+			if _, ok := p.(fatal); ok {
+				i.abandon()
+			} else {
+				i.wedge()
+			}
 			err = &failure{mapped("apply", panicError(p))}
 		}
 	}()
@@ -173,7 +178,11 @@ func (e *Engine) reopenLocked(i *instance, toWrite bool) error {
 		return nil // serves reads; try for writing again later
 	}
 	e.reopenedAt = now
-	next, err := e.openInstance(false)
+	var next *instance
+	err := e.probe()
+	if err == nil {
+		next, err = e.openInstance(false)
+	}
 	if err != nil {
 		if !i.failed.Load() {
 			return nil

@@ -119,7 +119,7 @@ func (b *batch) Close() error {
 	var err error
 	if !i.failed.Load() {
 		err = mapped("close batch", b.b.Close())
-	}
+	} // else Pebble may still refer to it
 	b.b = nil
 	i.release()
 	return err

@@ -29,6 +29,8 @@ type Engine struct {
 	cur   atomic.Pointer[instance] // nil after Close
 	epoch atomic.Uint64
 
+	retiring sync.WaitGroup // abandoned instances that are being closed
+
 	mu         sync.Mutex
 	reopenedAt time.Time // guarded by mu
 	closed     bool      // guarded by mu
@@ -70,12 +72,13 @@ func Open(dir string, o Options) (_ *Engine, err error) {
 			err = errors.Join(err, e.lock.Close())
 		}
 	}()
+	fresh := format == 0
 	if format == 0 {
 		// Again under the lock: somebody may have made the folder meanwhile.
 		if format, err = checkFormat(o.FS, dir); err != nil {
 			return nil, err
 		}
-		if format == 0 {
+		if fresh = format == 0; fresh {
 			if err := writeFormat(o.FS, dir); err != nil {
 				return nil, mapped("write "+formatFile, err)
 			}
@@ -89,16 +92,37 @@ func Open(dir string, o Options) (_ *Engine, err error) {
 			e.cache.Unref()
 		}
 	}()
-	i, err := e.openInstance(false)
+	i, err := e.openFirst(fresh)
 	if err != nil {
 		return nil, mapped(fmt.Sprintf("open %q", dir), err)
 	}
 	e.cur.Store(i)
+	if i.readOnly {
+		e.low.Store(true)
+		return e, nil
+	}
 	if err := e.makeBallast(); err != nil {
 		o.Logger.Warn("no ballast file", "folder", dir, "error", err)
 		e.low.Store(true)
 	}
 	return e, nil
+}
+
+// openFirst opens the database; on a full disk for reading only, unless it is new.
+func (e *Engine) openFirst(fresh bool) (*instance, error) {
+	if err := e.probe(); err != nil {
+		// The ballast is there for this.
+		e.ballast.have = true
+		e.onDiskFull()
+		if err = e.probe(); err != nil && (fresh || !isDiskFull(err)) {
+			return nil, err
+		}
+		if err != nil {
+			e.opts.Logger.Warn("disk is full: opened for reading only", "folder", e.dir, "error", err)
+			return e.openInstance(true)
+		}
+	}
+	return e.openInstance(false)
 }
 
 // current returns the instance to use, with a reference that must be released.
@@ -132,6 +156,7 @@ func (e *Engine) Close() error {
 	e.closed = true
 	i := e.cur.Swap(nil)
 	i.release()
+	e.retiring.Wait()
 	var err error
 	if n := i.refs.Load(); n > 0 {
 		err = fmt.Errorf("pebblekv: close: %d readers are still open", n)
@@ -140,10 +165,8 @@ func (e *Engine) Close() error {
 			e.cache.Unref()
 		}()
 	} else {
-		if !i.fence.raised.Load() {
-			<-i.closed
-			err = i.err
-		}
+		<-i.closed
+		err = i.err
 		e.cache.Unref()
 	}
 	return errors.Join(err, e.lock.Close())

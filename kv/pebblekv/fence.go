@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"sync/atomic"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -20,12 +21,17 @@ type fence struct {
 
 func newFence(fs vfs.FS) *fence { return &fence{FS: fs, raised: new(atomic.Bool)} }
 
+// err reports a raised fence, after a pause: Pebble repeats a failed flush at once and
+// for ever, and an abandoned instance should not keep a processor busy with that.
 func (f *fence) err() error {
-	if f.raised.Load() {
-		return errFenced
+	if !f.raised.Load() {
+		return nil
 	}
-	return nil
+	time.Sleep(fencePause)
+	return errFenced
 }
+
+const fencePause = 20 * time.Millisecond
 
 func (f *fence) file(file vfs.File, err error) (vfs.File, error) {
 	if err != nil {

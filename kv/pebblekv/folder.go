@@ -19,6 +19,7 @@ const (
 	formatFile  = "EIDER_FORMAT"
 	lockFile    = "EIDER_LOCK"
 	ballastFile = "EIDER_BALLAST"
+	probeFile   = "EIDER_PROBE"
 )
 
 // Format is the number of the folder's format, in decimal with a newline in

@@ -26,6 +26,10 @@ type instance struct {
 	// failed is set when a write failed: nothing more may be written, and what reads show
 	// may never have reached the disk.
 	failed atomic.Bool
+	// wedged is set with failed when locks of Pebble's may be held for ever: then nothing
+	// that takes them may be called, and the database is not closed but left behind.
+	wedged atomic.Bool
+	sched  *scheduler
 	// broken is closed after failed is set.
 	broken chan struct{}
 	once   sync.Once
@@ -69,6 +73,8 @@ func (e *Engine) openInstance(readOnly bool) (*instance, error) {
 			},
 		},
 	}
+	i.sched = new(scheduler)
+	o.Experimental.CompactionScheduler = i.sched
 	for l := range o.Levels {
 		o.Levels[l] = pebble.LevelOptions{
 			BlockSize:      16 << 10,
@@ -83,6 +89,7 @@ func (e *Engine) openInstance(readOnly bool) (*instance, error) {
 		return nil, err
 	}
 	i.db = db
+	i.sched.open()
 	return i, nil
 }
 
@@ -104,13 +111,16 @@ func (i *instance) release() {
 	if i.refs.Add(-1) > 0 {
 		return
 	}
-	if i.fence.raised.Load() && !i.readOnly {
-		// Its commit pipeline may be stuck with a lock held, so closing may never return:
-		// nobody waits for it. There is nothing left to write.
-		go i.close()
+	if !i.fence.raised.Load() {
+		i.close()
 		return
 	}
-	i.close()
+	if i.wedged.Load() {
+		go i.close() // as far as it gets
+		return
+	}
+	// Closing waits for what still runs in there, which whoever releases need not.
+	i.e.retiring.Go(i.close)
 }
 
 func (i *instance) close() {
@@ -120,7 +130,21 @@ func (i *instance) close() {
 			i.err = fmt.Errorf("pebblekv: close: %v", p)
 		}
 	}()
-	i.err = mapped("close", i.db.Close())
+	if i.wedged.Load() {
+		i.sched.Unregister()
+		return
+	}
+	err := i.db.Close()
+	if i.fence.raised.Load() {
+		return // it could not write what Close wants to
+	}
+	i.err = mapped("close", err)
+}
+
+// wedge abandons an instance that may have left locks held.
+func (i *instance) wedge() {
+	i.wedged.Store(true)
+	i.abandon()
 }
 
 // abandon keeps the instance from writing anything more.
@@ -164,10 +188,17 @@ func (i *instance) Fatalf(format string, args ...any) {
 	if !i.fence.raised.Load() {
 		i.e.opts.Logger.Error("pebble gave up: " + msg)
 	}
-	i.abandon()
 	if strings.HasPrefix(format, "pebble: fatal commit error") {
+		i.abandon()
 		panic(fatal{msg}) // Apply recovers it
 	}
+	if strings.HasPrefix(msg, "MANIFEST") {
+		// The caller returns the error after this and unlocks what it has locked. With the
+		// fence up it cannot make anything worse on disk.
+		i.abandon()
+		return
+	}
+	i.wedge()
 	// Some goroutine of Pebble's own. It must not continue; deferred unlocking still runs.
 	runtime.Goexit()
 }

@@ -72,14 +72,13 @@ func (s *snapshot) Iter(o kv.IterOptions) (kv.Iterator, error) {
 	return &iterator{it: it, i: s.i}, nil
 }
 
-// Close releases the snapshot. Of an abandoned instance nothing is given back: its locks
-// may be held for ever, and it writes nothing that a snapshot would have to hold up.
+// Close releases the snapshot. Of a wedged instance nothing is given back.
 func (s *snapshot) Close() error {
 	if s.closed.Swap(true) {
 		return nil
 	}
 	s.i.e.snapshots.Add(-1)
-	if s.i.failed.Load() {
+	if s.i.wedged.Load() {
 		return nil
 	}
 	err := s.s.Close()
@@ -137,10 +136,13 @@ func (t *iterator) Close() error {
 		return nil
 	}
 	t.closed = true
-	if t.i.failed.Load() {
+	if t.i.wedged.Load() {
 		return nil // as for snapshots
 	}
 	err := t.it.Close()
 	t.i.release()
+	if t.i.failed.Load() {
+		return nil // its error has been reported by Err, if anybody asked
+	}
 	return mapped("close iterator", err)
 }

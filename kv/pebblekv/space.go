@@ -88,6 +88,30 @@ func (e *Engine) onDiskFull() {
 	e.opts.Logger.Warn("disk is full: ballast file removed, writes are refused", "folder", e.dir)
 }
 
+// probe reports whether opening the database for writing can succeed. Pebble writes when
+// it opens (the log's content to a table, a MANIFEST); on a full disk it would try the
+// former for ever.
+func (e *Engine) probe() error {
+	need := 2 * e.opts.MemTableBytes
+	if e.reserve > 0 {
+		need = min(need, e.reserve)
+	}
+	if u, err := e.base.GetDiskUsage(e.dir); err == nil && u.AvailBytes < need {
+		return fmt.Errorf("pebblekv: %d bytes are free in %q, opening may need %d: %w", u.AvailBytes, e.dir, need, kv.ErrDiskFull)
+	}
+	// What is free may not be ours to use: a quota says so only when writing.
+	name := e.base.PathJoin(e.dir, probeFile)
+	f, err := e.base.Create(name, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return mapped("probe", err)
+	}
+	_, err = f.Write(make([]byte, 1<<20))
+	if err == nil {
+		err = f.Sync()
+	}
+	return mapped("probe", errors.Join(err, f.Close(), e.base.Remove(name)))
+}
+
 // checkSpace refuses a write of n bytes when the disk is nearly full. After trouble it
 // first makes sure that a ballast can be had again.
 func (e *Engine) checkSpace(n uint64) error {
