@@ -215,7 +215,22 @@ func Near(src string, start, end int, msg string) *pgerr.Error {
 	if start >= len(src) {
 		return pgerr.New(pgerr.SyntaxError, "%s at end of input", msg).At(src, len(src))
 	}
-	return pgerr.New(pgerr.SyntaxError, "%s at or near \"%s\"", msg, src[start:end]).At(src, start)
+	return pgerr.New(pgerr.SyntaxError, "%s at or near \"%s\"", msg, excerpt(src[start:end])).At(src, start)
+}
+
+// maxExcerpt is how much of a text an error quotes. PostgreSQL quotes all of it, which
+// for a string without an end in a long batch is megabytes.
+const maxExcerpt = 1000
+
+func excerpt(s string) string {
+	if len(s) <= maxExcerpt {
+		return s
+	}
+	n := maxExcerpt
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "..."
 }
 
 func skipLine(src string, i int) int {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/eiderdb/eider/translate/ast"
 	"github.com/eiderdb/eider/translate/lex"
-	"github.com/eiderdb/eider/translate/pgerr"
 )
 
 func (p *parser) drop() ast.Stmt {
@@ -136,6 +135,13 @@ func (p *parser) alterTable(pos int, kind string) ast.Stmt {
 	t := p.relation()
 	s.Name, s.Only = t.Name, t.Only
 	switch {
+	case kind == "index" && p.kw(lex.KwRename):
+		a := ast.AlterAction{Pos: p.pos(), Kind: "rename to"}
+		p.advance()
+		p.expect(lex.KwTo)
+		a.NewName = p.colID()
+		s.Actions = []ast.AlterAction{a}
+		return s
 	case p.kw(lex.KwRename):
 		s.Actions = []ast.AlterAction{p.renameAction()}
 		return s
@@ -297,18 +303,4 @@ func (p *parser) alterColumn(a *ast.AlterAction) string {
 		p.syntaxError()
 	}
 	return ""
-}
-
-// ParseQuery parses one query, as stored for a view.
-func ParseQuery(sql string) (*ast.Select, error) {
-	list, err := Parse(sql, Limits{})
-	if err != nil {
-		return nil, err
-	}
-	if len(list) == 1 {
-		if q, ok := list[0].Stmt.(*ast.Select); ok {
-			return q, nil
-		}
-	}
-	return nil, pgerr.New(pgerr.SyntaxError, "a query is expected")
 }

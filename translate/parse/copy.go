@@ -5,7 +5,6 @@ import (
 
 	"github.com/eiderdb/eider/translate/ast"
 	"github.com/eiderdb/eider/translate/lex"
-	"github.com/eiderdb/eider/translate/pgerr"
 )
 
 func (p *parser) copyStmt() ast.Stmt {
@@ -58,10 +57,10 @@ func (p *parser) copyStmt() ast.Stmt {
 	if p.kw(lex.KwWhere) {
 		pos := p.pos()
 		p.advance()
-		if !s.From || s.Query != nil {
+		s.Where = p.expr()
+		if !s.From {
 			p.errorf(codeSyntax, pos, "WHERE clause not allowed with COPY TO")
 		}
-		s.Where = p.expr()
 	}
 	return s
 }
@@ -92,16 +91,30 @@ func (p *parser) optionValue(o *ast.Option) {
 		p.advance()
 	case p.acceptTok(lex.LParen):
 		for {
-			o.List = append(o.List, p.word())
+			o.List = append(o.List, p.optionWord())
 			if !p.acceptTok(lex.Comma) {
 				break
 			}
 		}
 		p.expectTok(lex.RParen)
 	default:
-		o.Value = p.settingValue()
+		o.Value = p.number()
+		if o.Value == "" {
+			o.Value = p.optionWord()
+		}
 	}
 	o.Set = true
+}
+
+// optionWord parses a string, TRUE, FALSE, ON or a word that is not reserved.
+func (p *parser) optionWord() string {
+	switch {
+	case p.is(lex.String):
+		return p.str()
+	case p.kw(lex.KwTrue), p.kw(lex.KwFalse), p.kw(lex.KwOn):
+		return p.takeName()
+	}
+	return p.nonReservedWord()
 }
 
 // word parses a name, any keyword or a string.
@@ -114,27 +127,31 @@ func (p *parser) word() string {
 
 // settingValue parses a word, a string or a number with an optional sign.
 func (p *parser) settingValue() string {
-	switch p.tok.Kind {
-	case lex.Minus, lex.Plus:
-		sign := p.text()
+	if n := p.number(); n != "" {
+		return n
+	}
+	return p.word()
+}
+
+// number parses a number with an optional sign; "" when none follows.
+func (p *parser) number() string {
+	sign := ""
+	if p.is(lex.Minus) || p.is(lex.Plus) {
+		if p.is(lex.Minus) {
+			sign = "-"
+		}
 		p.advance()
 		if !p.is(lex.Integer) && !p.is(lex.Numeric) {
 			p.syntaxError()
 		}
-		v := p.text()
-		p.fix()
-		p.advance()
-		if sign == "-" {
-			return sign + v
-		}
-		return v
-	case lex.Integer, lex.Numeric:
-		v := p.text()
-		p.fix()
-		p.advance()
-		return v
 	}
-	return p.word()
+	if !p.is(lex.Integer) && !p.is(lex.Numeric) {
+		return ""
+	}
+	v := sign + p.text()
+	p.fix()
+	p.advance()
+	return v
 }
 
 // oldCopyOptions parses the options as written before PostgreSQL 9: BINARY, CSV HEADER…
@@ -183,17 +200,43 @@ func (p *parser) oldCopyOptions(s *ast.Copy) {
 	}
 }
 
-// optionList parses (name [value], …) as EXPLAIN, VACUUM and CREATE TABLE … WITH have it.
+// optionList parses (name [value], …) as EXPLAIN and VACUUM have it.
 func (p *parser) optionList() []ast.Option {
 	p.expectTok(lex.LParen)
 	var list []ast.Option
 	for {
+		o := ast.Option{Pos: p.pos()}
+		if p.kw(lex.KwAnalyze) || p.kw(lex.KwAnalyse) {
+			o.Name = "analyze"
+			p.advance()
+		} else {
+			o.Name = p.nonReservedWord()
+		}
+		if p.is(lex.Star) || p.is(lex.LParen) {
+			p.syntaxError()
+		}
+		p.optionValue(&o)
+		list = append(list, o)
+		if !p.acceptTok(lex.Comma) {
+			break
+		}
+	}
+	p.expectTok(lex.RParen)
+	return list
+}
+
+// relOptions parses (name [= value], …) of WITH clauses in DDL.
+func (p *parser) relOptions() []ast.Option {
+	p.expectTok(lex.LParen)
+	var list []ast.Option
+	for {
 		o := ast.Option{Pos: p.pos(), Name: p.label()}
-		for p.acceptTok(lex.Dot) {
+		if p.acceptTok(lex.Dot) {
 			o.Name += "." + p.label()
 		}
-		p.acceptTok(lex.Equal)
-		p.optionValue(&o)
+		if p.acceptTok(lex.Equal) {
+			o.Value, o.Set = p.settingValue(), true
+		}
 		list = append(list, o)
 		if !p.acceptTok(lex.Comma) {
 			break
@@ -490,9 +533,7 @@ func (p *parser) reindex(s *ast.Maintenance) ast.Stmt {
 		p.colID()
 	case p.accept(lex.KwSystem), p.accept(lex.KwDatabase):
 		p.accept(lex.KwConcurrently)
-		if isColID(&p.tok) {
-			p.colID()
-		}
+		p.colID()
 	default:
 		p.syntaxError()
 	}
@@ -510,22 +551,37 @@ func (p *parser) lock() ast.Stmt {
 		}
 	}
 	if p.accept(lex.KwIn) {
-		pos := p.pos()
-		for !p.kw(lex.KwMode) {
-			if p.tok.Kind != lex.Word {
-				p.syntaxError()
-			}
-			p.advance()
-		}
-		s.Mode = strings.ToLower(strings.Join(strings.Fields(p.lx.Src[pos:p.prev]), " "))
-		switch s.Mode {
-		case "access share", "row share", "row exclusive", "share update exclusive", "share",
-			"share row exclusive", "exclusive", "access exclusive":
-		default:
-			p.errorf(pgerr.SyntaxError, pos, "syntax error at or near \"%s\"", p.lx.Src[pos:p.prev])
-		}
+		s.Mode = p.lockMode()
 		p.expect(lex.KwMode)
 	}
 	s.NoWait = p.accept(lex.KwNowait)
 	return s
+}
+
+// lockMode parses ROW EXCLUSIVE and the like.
+func (p *parser) lockMode() string {
+	oneOf := func(prefix string, kws ...lex.Keyword) string {
+		for _, k := range kws {
+			if p.accept(k) {
+				return prefix + k.String()
+			}
+		}
+		p.syntaxError()
+		return ""
+	}
+	switch {
+	case p.accept(lex.KwAccess):
+		return oneOf("access ", lex.KwShare, lex.KwExclusive)
+	case p.accept(lex.KwRow):
+		return oneOf("row ", lex.KwShare, lex.KwExclusive)
+	case p.accept(lex.KwShare):
+		switch {
+		case p.committed(lex.KwUpdate, lex.KwExclusive):
+			return "share update exclusive"
+		case p.committed(lex.KwRow, lex.KwExclusive):
+			return "share row exclusive"
+		}
+		return "share"
+	}
+	return oneOf("", lex.KwExclusive)
 }

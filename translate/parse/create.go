@@ -12,7 +12,7 @@ import (
 func (p *parser) create() ast.Stmt {
 	pos := p.pos()
 	p.expect(lex.KwCreate)
-	replace := p.accept2(lex.KwOr, lex.KwReplace)
+	replace := p.committed(lex.KwOr, lex.KwReplace)
 	temp, unlogged := p.tempWords()
 	if p.tok.Kind != lex.Word {
 		p.syntaxError()
@@ -156,7 +156,7 @@ func (p *parser) createView(pos int, replace, temp bool) ast.Stmt {
 		s.Columns = p.parenNames()
 	}
 	if p.accept(lex.KwWith) {
-		p.optionList()
+		p.relOptions()
 	}
 	p.expect(lex.KwAs)
 	p.viewQuery(s)
@@ -267,7 +267,7 @@ func (p *parser) tableTail(s *ast.CreateTable) {
 	}
 	if p.kw(lex.KwWith) && p.peek(1).Kind == lex.LParen {
 		p.advance()
-		s.Options = p.optionList()
+		s.Options = p.relOptions()
 	} else if p.accept(lex.KwWithout) {
 		p.expect(lex.KwOids)
 	}
@@ -276,9 +276,9 @@ func (p *parser) tableTail(s *ast.CreateTable) {
 		switch {
 		case p.accept(lex.KwDrop):
 			s.OnCommit = "drop"
-		case p.accept2(lex.KwDelete, lex.KwRows):
+		case p.committed(lex.KwDelete, lex.KwRows):
 			s.OnCommit = "delete"
-		case p.accept2(lex.KwPreserve, lex.KwRows):
+		case p.committed(lex.KwPreserve, lex.KwRows):
 			s.OnCommit = "preserve"
 		default:
 			p.syntaxError()
@@ -461,7 +461,7 @@ func (p *parser) keyTail(c *ast.Constraint) {
 func (p *parser) indexParams() {
 	if p.kw(lex.KwWith) && p.peek(1).Kind == lex.LParen {
 		p.advance()
-		p.optionList()
+		p.relOptions()
 	}
 	if p.kw(lex.KwUsing) && p.peekKw(1, lex.KwIndex) && p.peekKw(2, lex.KwTablespace) {
 		p.advance()
@@ -661,7 +661,7 @@ func (p *parser) createIndex(pos int) ast.Stmt {
 	}
 	if p.kw(lex.KwWith) {
 		p.advance()
-		p.optionList()
+		p.relOptions()
 	}
 	if p.accept(lex.KwTablespace) {
 		p.colID()
@@ -709,7 +709,7 @@ func (p *parser) indexColumn() ast.IndexColumn {
 	if isColID(&p.tok) && !p.kw(lex.KwNulls) && !p.kw(lex.KwInclude) {
 		c.OpClass = p.qualifiedName().Name
 		if p.is(lex.LParen) {
-			p.optionList()
+			p.relOptions()
 		}
 	}
 	if !p.accept(lex.KwAsc) {

@@ -256,9 +256,9 @@ func (p *parser) truncate() ast.Stmt {
 		}
 	}
 	switch {
-	case p.accept2(lex.KwRestart, lex.KwIdentity):
+	case p.committed(lex.KwRestart, lex.KwIdentity):
 		s.RestartIdentity = true
-	case p.accept2(lex.KwContinue, lex.KwIdentity):
+	case p.committed(lex.KwContinue, lex.KwIdentity):
 	}
 	s.Cascade = p.dropBehavior()
 	return s

@@ -121,11 +121,14 @@ func (p *parser) infix(left ast.Expr, minPrec int, b bool) ast.Expr {
 				continue
 			}
 			kp, assoc := p.wordPrec(left, b)
-			if kp == 0 || kp < minPrec || (p.depth == p.targetDepth && p.atLabel()) {
+			if kp == 0 || kp < minPrec {
 				return left
 			}
 			if kp == noChain {
 				p.syntaxError()
+			}
+			if p.depth == p.targetDepth && p.atLabel() {
+				return left
 			}
 			if kp == precAnd || kp == precOr {
 				left = p.chain(left, kp)

@@ -117,7 +117,13 @@ func (p *parser) tablePrimary() ast.TableExpr {
 	if f := p.funcTable(lateral); f != nil {
 		return f
 	}
-	if lateral {
+	if lateral && isColID(&p.tok) {
+		p.advance()
+		p.syntaxError()
+	}
+	if !isColID(&p.tok) && isTypeFuncName(&p.tok) {
+		// The name of a function, but no arguments follow.
+		p.advance()
 		p.syntaxError()
 	}
 	return p.tableRefTail(p.relation())

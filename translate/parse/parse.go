@@ -2,6 +2,7 @@ package parse
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/eiderdb/eider/translate/ast"
 	"github.com/eiderdb/eider/translate/lex"
@@ -59,6 +60,20 @@ func ParseType(sql string) (ast.TypeName, error) {
 		return ast.TypeName{}, err
 	}
 	return p.wholeType()
+}
+
+// ParseQuery parses one query, as stored for a view.
+func ParseQuery(sql string) (*ast.Select, error) {
+	list, err := Parse(sql, Limits{})
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 1 {
+		if q, ok := list[0].Stmt.(*ast.Select); ok {
+			return q, nil
+		}
+	}
+	return nil, pgerr.New(pgerr.SyntaxError, "a query is expected")
 }
 
 // bailout carries a syntax error out of the parser.
@@ -215,6 +230,9 @@ func (p *parser) advance() {
 	if p.tok.Kind == lex.Invalid {
 		p.fail(p.lx.Err)
 	}
+	if p.tok.Kind == lex.String && (p.tok.Form == lex.Escape || p.tok.Form == lex.Unicode) {
+		p.value() // reports a wrong escape before what the grammar says of the token
+	}
 }
 
 // peek returns the n-th token after the current one, from 1.
@@ -255,6 +273,15 @@ func (p *parser) accept2(a, b lex.Keyword) bool {
 		return true
 	}
 	return false
+}
+
+// committed skips the keyword a if it is next, and then b, which must follow it.
+func (p *parser) committed(a, b lex.Keyword) bool {
+	if !p.accept(a) {
+		return false
+	}
+	p.expect(b)
+	return true
 }
 
 func (p *parser) expect(k lex.Keyword) {
@@ -408,12 +435,17 @@ func (p *parser) restOfName(n *ast.Name) {
 		case 1, 2:
 			n.Catalog, n.Schema, n.Name = n.Schema, n.Name, l
 		default:
+			names := []string{n.Catalog, n.Schema, n.Name, l}
 			for p.acceptTok(lex.Dot) {
-				p.label()
+				names = append(names, p.label())
 			}
-			p.errorf(pgerr.SyntaxError, start, "improper qualified name (too many dotted names): %s", p.lx.Src[start:p.prev])
+			p.tooManyNames(start, names)
 		}
 	}
+}
+
+func (p *parser) tooManyNames(pos int, names []string) {
+	p.errorf(codeSyntax, pos, "improper qualified name (too many dotted names): %s", strings.Join(names, "."))
 }
 
 // nameList parses name [, ...] of column names.

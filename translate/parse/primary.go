@@ -203,7 +203,7 @@ func (p *parser) nameOf(pos int, parts []string) ast.Name {
 	case 3:
 		n.Catalog, n.Schema, n.Name = parts[0], parts[1], parts[2]
 	default:
-		p.errorf(codeSyntax, pos, "improper qualified name (too many dotted names): %s", p.lx.Src[pos:p.prev])
+		p.tooManyNames(pos, parts)
 	}
 	return n
 }

@@ -151,12 +151,14 @@ func (p *parser) limitClauses(q *ast.Select) {
 			}
 			limit = true
 			p.advance()
-			p.once(q.HasLimit, p.pos(), "LIMIT")
+			again, at := q.HasLimit, p.pos()
 			q.HasLimit = true
 			if p.accept(lex.KwAll) {
+				p.once(again, at, "LIMIT")
 				break
 			}
 			q.Limit = p.expr()
+			p.once(again, at, "LIMIT")
 			if p.is(lex.Comma) {
 				e := pgerr.New(codeSyntax, "LIMIT #,# syntax is not supported").WithHint("Use separate LIMIT and OFFSET clauses.")
 				p.fail(e.At(p.lx.Src, pos))
@@ -175,8 +177,9 @@ func (p *parser) limitClauses(q *ast.Select) {
 			}
 			offset = true
 			p.advance()
-			p.once(q.Offset != nil, p.pos(), "OFFSET")
+			again, at := q.Offset != nil, p.pos()
 			q.Offset = p.expr()
+			p.once(again, at, "OFFSET")
 			if !p.accept(lex.KwRow) {
 				p.accept(lex.KwRows)
 			}
@@ -296,7 +299,7 @@ func (p *parser) core() *ast.SelectCore {
 		if !p.accept(lex.KwAll) {
 			c.GroupDistinct = p.accept(lex.KwDistinct)
 		}
-		c.GroupBy = p.groupItems()
+		c.GroupBy = flattenRows(p.groupItems())
 	}
 	if p.accept(lex.KwHaving) {
 		c.Having = p.expr()
@@ -329,7 +332,8 @@ func endsTargets(t *lex.Token) bool {
 	case lex.Word:
 		switch t.Kw {
 		case lex.KwFrom, lex.KwWhere, lex.KwGroup, lex.KwHaving, lex.KwWindow, lex.KwInto, lex.KwUnion,
-			lex.KwIntersect, lex.KwExcept, lex.KwOrder, lex.KwLimit, lex.KwOffset, lex.KwFetch, lex.KwFor, lex.KwOn:
+			lex.KwIntersect, lex.KwExcept, lex.KwOrder, lex.KwLimit, lex.KwOffset, lex.KwFetch, lex.KwFor, lex.KwOn,
+			lex.KwWith, lex.KwReturning:
 			return true
 		}
 	}
@@ -437,17 +441,44 @@ func (p *parser) groupItem() ast.GroupItem {
 	return ast.GroupItem{Expr: p.expr()}
 }
 
+// flattenRows makes GROUP BY a, (b, c) of its rows' items, as the standard has it.
+func flattenRows(list []ast.GroupItem) []ast.GroupItem {
+	var out []ast.GroupItem
+	for i, g := range list {
+		r, ok := g.Expr.(*ast.RowExpr)
+		if !ok || r.Explicit {
+			if out != nil {
+				out = append(out, g)
+			}
+			continue
+		}
+		if out == nil {
+			out = append(make([]ast.GroupItem, 0, len(list)+len(r.Items)), list[:i]...)
+		}
+		out = append(out, rowItems(r)...)
+	}
+	if out == nil {
+		return list
+	}
+	return out
+}
+
+// rowItems are the items of a row and of the rows in it.
+func rowItems(r *ast.RowExpr) []ast.GroupItem {
+	list := make([]ast.GroupItem, 0, len(r.Items))
+	for _, e := range r.Items {
+		list = append(list, ast.GroupItem{Expr: e})
+	}
+	return flattenRows(list)
+}
+
 // listMember turns (a, b) within grouping sets into a member that is a list.
 func listMember(g ast.GroupItem) ast.GroupItem {
 	r, ok := g.Expr.(*ast.RowExpr)
 	if !ok || r.Explicit {
 		return g
 	}
-	l := ast.GroupItem{Kind: "list"}
-	for _, e := range r.Items {
-		l.Sets = append(l.Sets, ast.GroupItem{Expr: e})
-	}
-	return l
+	return ast.GroupItem{Kind: "list", Sets: rowItems(r)}
 }
 
 // orderBy parses ORDER BY items.
@@ -490,7 +521,10 @@ func (p *parser) nullsOrder() *bool {
 func (p *parser) with() *ast.With {
 	w := &ast.With{}
 	p.expect(lex.KwWith)
-	w.Recursive = p.accept(lex.KwRecursive)
+	if p.kw(lex.KwRecursive) && p.peek(1).Kind != lex.LParen && !p.peekKw(1, lex.KwAs) {
+		p.advance()
+		w.Recursive = true
+	}
 	for {
 		c := ast.CTE{Pos: p.pos(), Name: p.colID()}
 		if p.is(lex.LParen) {
@@ -613,13 +647,13 @@ func (p *parser) frame() *ast.Frame {
 	}
 	if p.accept(lex.KwExclude) {
 		switch {
-		case p.accept2(lex.KwCurrent, lex.KwRow):
+		case p.committed(lex.KwCurrent, lex.KwRow):
 			f.Exclude = "current row"
 		case p.accept(lex.KwGroup):
 			f.Exclude = "group"
 		case p.accept(lex.KwTies):
 			f.Exclude = "ties"
-		case p.accept2(lex.KwNo, lex.KwOthers):
+		case p.committed(lex.KwNo, lex.KwOthers):
 		default:
 			p.syntaxError()
 		}

@@ -71,7 +71,11 @@ func (p *parser) stmt() ast.Stmt {
 		return p.unsupportedStmt(1, lex.KwInto)
 	case lex.KwDo:
 		return p.doBlock()
-	case lex.KwGrant, lex.KwRevoke, lex.KwSecurity, lex.KwReassign, lex.KwRefresh, lex.KwLoad, lex.KwImport:
+	case lex.KwGrant:
+		return p.grant(lex.KwTo)
+	case lex.KwRevoke:
+		return p.grant(lex.KwFrom)
+	case lex.KwSecurity, lex.KwReassign, lex.KwRefresh, lex.KwLoad, lex.KwImport:
 		return p.unsupportedStmt(1)
 	}
 	p.syntaxError()
@@ -95,6 +99,23 @@ func (p *parser) doBlock() ast.Stmt {
 			return &ast.Unsupported{Pos: pos, Feature: "DO"}
 		}
 	}
+}
+
+// grant recognises GRANT … TO and REVOKE … FROM.
+func (p *parser) grant(to lex.Keyword) ast.Stmt {
+	pos, feature := p.pos(), strings.ToUpper(p.text())
+	p.advance()
+	if p.kw(to) || !isLabel(&p.tok) {
+		p.syntaxError()
+	}
+	for !p.kw(to) {
+		if p.is(lex.EOF) || p.is(lex.Semicolon) {
+			p.syntaxError()
+		}
+		p.advance()
+	}
+	p.advance()
+	return p.unsupportedRest(pos, feature)
 }
 
 // unsupportedStmt takes a statement that is recognised but not done: words keywords name

@@ -18,13 +18,15 @@ func (p *parser) transactionModes(s *ast.Transaction, need bool) {
 		case p.accept(lex.KwIsolation):
 			p.expect(lex.KwLevel)
 			s.Isolation = p.isolationLevel()
-		case p.accept2(lex.KwRead, lex.KwOnly):
+		case p.accept(lex.KwRead):
 			s.ReadOnly = &yes
-		case p.accept2(lex.KwRead, lex.KwWrite):
-			s.ReadOnly = &no
+			if !p.accept(lex.KwOnly) {
+				p.expect(lex.KwWrite)
+				s.ReadOnly = &no
+			}
 		case p.accept(lex.KwDeferrable):
 			s.Deferrable = &yes
-		case p.accept2(lex.KwNot, lex.KwDeferrable):
+		case p.committed(lex.KwNot, lex.KwDeferrable):
 			s.Deferrable = &no
 		default:
 			if comma || (need && n == 0) {
@@ -125,17 +127,7 @@ func (p *parser) chainClause() bool {
 func (p *parser) set() ast.Stmt {
 	pos := p.pos()
 	p.expect(lex.KwSet)
-	switch {
-	case p.kw(lex.KwTransaction) && p.peek(1).Kind != lex.Equal && !p.peekKw(1, lex.KwTo):
-		p.advance()
-		s := &ast.Transaction{Pos: pos, Kind: "set"}
-		if p.accept(lex.KwSnapshot) {
-			s.Snapshot = p.str()
-			return s
-		}
-		p.transactionModes(s, true)
-		return s
-	case p.accept(lex.KwConstraints):
+	if p.accept(lex.KwConstraints) {
 		return p.setConstraints(pos)
 	}
 	s := &ast.Set{Pos: pos}
@@ -159,9 +151,13 @@ func (p *parser) set() ast.Stmt {
 		}
 	}
 	switch {
-	case s.Local && p.kw(lex.KwTransaction):
+	case p.kw(lex.KwTransaction) && p.specialValue():
 		p.advance()
 		t := &ast.Transaction{Pos: pos, Kind: "set"}
+		if p.accept(lex.KwSnapshot) {
+			t.Snapshot = p.str()
+			return t
+		}
 		p.transactionModes(t, true)
 		return t
 	case s.Local && p.kw(lex.KwSession) && p.peekKw(1, lex.KwAuthorization):
@@ -224,8 +220,11 @@ func (p *parser) varName() string {
 
 // setValue parses = value, ... or TO DEFAULT or FROM CURRENT.
 func (p *parser) setValue(s *ast.Set) {
-	if p.kw(lex.KwFrom) && p.peekKw(1, lex.KwCurrent) {
-		p.unsupported(p.pos(), "SET FROM CURRENT")
+	if p.kw(lex.KwFrom) {
+		pos := p.pos()
+		p.advance()
+		p.expect(lex.KwCurrent)
+		p.unsupported(pos, "SET FROM CURRENT")
 	}
 	if !p.acceptTok(lex.Equal) {
 		p.expect(lex.KwTo)

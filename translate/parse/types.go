@@ -55,8 +55,9 @@ func (p *parser) simpleType() ast.TypeName {
 	n := p.nameOf(pos, parts)
 	t := ast.TypeName{Pos: pos, Schema: n.Schema, Name: n.Name}
 	if p.acceptTok(lex.LParen) {
-		t.Mods = p.modsOf(p.exprList())
+		args := p.exprList()
 		p.expectTok(lex.RParen)
+		t.Mods = p.modsOf(args)
 	}
 	return t
 }
@@ -91,9 +92,9 @@ func (p *parser) optMods() []int64 {
 	if !p.acceptTok(lex.LParen) {
 		return nil
 	}
-	m := p.modsOf(p.exprList())
+	args := p.exprList()
 	p.expectTok(lex.RParen)
-	return m
+	return p.modsOf(args)
 }
 
 // optLength parses (n) if it follows.
