@@ -123,6 +123,8 @@ func goldenSQL(f []string) string {
 			return "SELECT " + f[1] + "(" + a + "," + lit(f[3], "numeric") + ")"
 		}
 		return "SELECT " + f[1] + "(" + a + ")"
+	case "tochar":
+		return "SELECT to_char(" + lit(f[1], "numeric") + "," + quote(f[2]) + ")"
 	case "dt":
 		switch f[1] {
 		case "tsadd":

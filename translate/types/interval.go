@@ -338,11 +338,7 @@ func (a *ivAcc) number(text string, unit *ivUnit, rng int32, forceNeg bool, mark
 	if !a.add(u, val, frac) {
 		return dtFieldOverflow
 	}
-	bit := u
-	if u == unitWeek {
-		bit = unitWeek
-	}
-	if !mark(bit) {
+	if !mark(u) {
 		return dtBadFormat
 	}
 	*unit = u
