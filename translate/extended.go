@@ -271,7 +271,7 @@ func (s *Session) executePortal(ctx context.Context, p *portal, maxRows int, out
 		return s.executeEnded(p, out)
 	}
 	if p.run == nil {
-		if err := s.startPortal(ctx, p, out); err != nil {
+		if err := s.startPortalAgain(ctx, p, out); err != nil {
 			return err
 		}
 	}
@@ -302,6 +302,34 @@ func (s *Session) executeEnded(p *portal, out Out) error {
 	return pgerr.New(pgerr.ObjectNotInPrerequisite, "portal %q cannot be run", p.name)
 }
 
+// startPortalAgain is startPortal, which it repeats for a write that is all its transaction
+// has done so far and that lost to another transaction.
+func (s *Session) startPortalAgain(ctx context.Context, p *portal, out Out) error {
+	first := s.tx.open && !s.tx.block && s.tx.portals == 0 && len(p.batch) == 1
+	for attempt := 0; ; attempt++ {
+		err := s.startPortal(ctx, p, out)
+		if err == nil || !first || attempt >= maxRetries || !s.mayRetry(p.stmt, err) {
+			if err == nil {
+				s.noteAgain(p, first)
+			}
+			return err
+		}
+		s.abort()
+		s.portals[p.name] = p
+	}
+}
+
+// noteAgain remembers a write without rows that Sync may run again.
+func (s *Session) noteAgain(p *portal, first bool) {
+	s.tx.portals++
+	s.tx.again = nil
+	if first && s.tx.open && !s.tx.block && s.tx.portals == 1 && s.tx.iso <= readCommitted && p.run.cols == nil {
+		rq := *p.rq
+		rq.stmt, rq.plan, rq.begun = p.stmt, nil, false
+		s.tx.again, s.tx.againTag = &rq, p.run.finalTag()
+	}
+}
+
 // startPortal starts a portal's statement, or all of a batch.
 func (s *Session) startPortal(ctx context.Context, p *portal, out Out) error {
 	for i, st := range p.batch {
@@ -319,6 +347,7 @@ func (s *Session) startPortal(ctx context.Context, p *portal, out Out) error {
 			return err
 		}
 		st = rq.stmt
+		p.stmt = st
 		r, err := s.start(ctx, &rq)
 		if err != nil {
 			return err
@@ -377,5 +406,24 @@ func (s *Session) Sync(ctx context.Context) (err error) {
 	}
 	defer s.edge(ctx, nil, &err)
 	defer s.setIdle()
-	return s.commitTx(ctx)
+	again, tag := s.tx.again, s.tx.againTag
+	err = s.commitTx(ctx)
+	for attempt := 0; err != nil && again != nil && attempt < maxRetries && s.mayRetry(again.stmt, err); attempt++ {
+		lost := err
+		s.startTx()
+		s.tx.statement = s.now()
+		rq := *again
+		r, rerr := s.start(ctx, &rq)
+		switch {
+		case rerr != nil:
+			s.abort()
+			err = rerr
+		case r.finalTag() != tag:
+			s.abort()
+			return lost // the client has been told another number of rows
+		default:
+			err = s.commitTx(ctx)
+		}
+	}
+	return err
 }

@@ -24,7 +24,8 @@ type portal struct {
 	batch []ast.Stmt
 	run   *running // once started
 	ended bool
-	// isSelect: Execute after the end is no error.
+	// stmt is what ran; isSelect: Execute after the end is no error.
+	stmt     ast.Stmt
 	isSelect bool
 	tag      string // once ended
 

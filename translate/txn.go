@@ -51,6 +51,12 @@ type txState struct {
 	started    time.Time
 	statement  time.Time
 
+	// portals counts the statements run by Execute; again is the only one so far when it is
+	// a write that may be run again at Sync, and againTag what it answered.
+	portals  int
+	again    *request
+	againTag string
+
 	savepoints []savepoint
 	locks      bool // transaction-level advisory locks are held
 	notifies   []Notification
