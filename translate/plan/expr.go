@@ -1,0 +1,673 @@
+package plan
+
+import (
+	"github.com/eiderdb/eider/translate/ast"
+	"github.com/eiderdb/eider/translate/exec"
+	"github.com/eiderdb/eider/translate/pgerr"
+	"github.com/eiderdb/eider/translate/types"
+)
+
+// expr binds an expression in a scope.
+func (b *Binder) expr(sc *scope, e ast.Expr) (exec.Expr, error) {
+	if err := b.enter(e.Position()); err != nil {
+		return nil, err
+	}
+	defer b.leave()
+	switch x := e.(type) {
+	case *ast.Literal:
+		return b.literal(x, false)
+	case *ast.Param:
+		return b.param(x)
+	case *ast.ColumnRef:
+		return b.column(sc, x)
+	case *ast.Unary:
+		return b.unary(sc, x)
+	case *ast.Binary:
+		return b.binary(sc, x)
+	case *ast.IsTest:
+		return b.isTest(sc, x)
+	case *ast.Like:
+		return b.like(sc, x)
+	case *ast.Between:
+		return b.between(sc, x)
+	case *ast.In:
+		return b.in(sc, x)
+	case *ast.Quantified:
+		return b.quantified(sc, x)
+	case *ast.Exists:
+		return b.exists(sc, x)
+	case *ast.Subquery:
+		return b.scalarSub(sc, x)
+	case *ast.Case:
+		return b.caseExpr(sc, x)
+	case *ast.Cast:
+		return b.cast(sc, x)
+	case *ast.Collate:
+		return b.collate(sc, x)
+	case *ast.AtTimeZone:
+		return b.callNamed(sc, "timezone", []ast.Expr{x.Zone, x.Expr}, int(x.Pos))
+	case *ast.FuncCall:
+		return b.call(sc, x)
+	case *ast.RowExpr:
+		return b.row(sc, x)
+	case *ast.ArrayExpr:
+		return b.array(sc, x)
+	case *ast.Index:
+		return b.index(sc, x)
+	case *ast.FieldSelect:
+		return b.field(sc, x)
+	case *ast.Default:
+		return nil, b.err(int(x.Pos), pgerr.SyntaxError, "DEFAULT is not allowed in this context")
+	case *ast.Star:
+		return nil, b.err(int(x.Pos), pgerr.SyntaxError, `syntax error at or near "*"`)
+	}
+	return nil, b.err(e.Position(), pgerr.FeatureNotSupported, "expression is not supported")
+}
+
+func (b *Binder) exprs(sc *scope, list []ast.Expr) ([]exec.Expr, error) {
+	out := make([]exec.Expr, len(list))
+	for i, e := range list {
+		x, err := b.expr(sc, e)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = x
+	}
+	return out, nil
+}
+
+func positions(list []ast.Expr) func(int) int {
+	return func(i int) int { return list[i].Position() }
+}
+
+// condition binds a boolean expression.
+func (b *Binder) condition(sc *scope, e ast.Expr, clause string) (exec.Expr, error) {
+	x, err := b.expr(sc, e)
+	if err != nil {
+		return nil, err
+	}
+	return b.boolean(x, clause, e.Position())
+}
+
+func (b *Binder) unary(sc *scope, x *ast.Unary) (exec.Expr, error) {
+	if x.Op == "not" {
+		a, err := b.condition(sc, x.Expr, "NOT")
+		if err != nil {
+			return nil, err
+		}
+		return &exec.Not{Arg: a}, nil
+	}
+	if l, ok := x.Expr.(*ast.Literal); ok && (l.Kind == ast.LitInteger || l.Kind == ast.LitNumeric) {
+		if x.Op == "+" {
+			return b.literal(l, false)
+		}
+		if x.Op == "-" {
+			// -9223372036854775808 and -2147483648 fit although their digits alone do not: like
+			// PostgreSQL, the type is decided by the digits.
+			return b.literal(l, true)
+		}
+	}
+	a, err := b.expr(sc, x.Expr)
+	if err != nil {
+		return nil, err
+	}
+	return b.operator(x.Op, nil, a, int(x.Pos))
+}
+
+func (b *Binder) binary(sc *scope, x *ast.Binary) (exec.Expr, error) {
+	switch x.Op {
+	case "and", "or":
+		return b.logic(sc, x)
+	case "is distinct from", "is not distinct from":
+		l, err := b.expr(sc, x.Left)
+		if err != nil {
+			return nil, err
+		}
+		r, err := b.expr(sc, x.Right)
+		if err != nil {
+			return nil, err
+		}
+		return b.distinct(l, r, x.Op == "is not distinct from", int(x.Pos))
+	}
+	if op, ok := cmpOps[x.Op]; ok {
+		lr, lok := x.Left.(*ast.RowExpr)
+		if lok {
+			if rr, rok := x.Right.(*ast.RowExpr); rok {
+				return b.rowCompare(sc, op, x.Op, lr.Items, rr.Items, int(x.Pos))
+			}
+			if rs, rok := x.Right.(*ast.Subquery); rok && !rs.Array {
+				return b.rowSubquery(sc, x.Op, lr.Items, rs, int(x.Pos))
+			}
+		}
+	}
+	l, err := b.expr(sc, x.Left)
+	if err != nil {
+		return nil, err
+	}
+	r, err := b.expr(sc, x.Right)
+	if err != nil {
+		return nil, err
+	}
+	return b.operator(x.Op, l, r, int(x.Pos))
+}
+
+// logic binds AND and OR chains flat, however deep the tree leans.
+func (b *Binder) logic(sc *scope, x *ast.Binary) (exec.Expr, error) {
+	var parts []ast.Expr
+	stack := []ast.Expr{x}
+	for len(stack) > 0 {
+		e := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if y, ok := e.(*ast.Binary); ok && y.Op == x.Op {
+			stack = append(stack, y.Right, y.Left)
+			continue
+		}
+		parts = append(parts, e)
+	}
+	clause := "AND"
+	if x.Op == "or" {
+		clause = "OR"
+	}
+	out := make([]exec.Expr, len(parts))
+	for i, p := range parts {
+		e, err := b.condition(sc, p, clause)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = e
+	}
+	if x.Op == "and" {
+		return &exec.And{List: out}, nil
+	}
+	return &exec.Or{List: out}, nil
+}
+
+func (b *Binder) isTest(sc *scope, x *ast.IsTest) (exec.Expr, error) {
+	a, err := b.expr(sc, x.Expr)
+	if err != nil {
+		return nil, err
+	}
+	switch x.Test {
+	case "null":
+		return &exec.IsNull{Arg: b.resolveUnknown(a), Not: x.Not}, nil
+	case "unknown":
+		if a, err = b.boolean(a, "IS UNKNOWN", x.Expr.Position()); err != nil {
+			return nil, err
+		}
+		return &exec.IsNull{Arg: a, Not: x.Not}, nil
+	}
+	clause := "IS TRUE"
+	if x.Test == "false" {
+		clause = "IS FALSE"
+	}
+	if a, err = b.boolean(a, clause, x.Expr.Position()); err != nil {
+		return nil, err
+	}
+	return &exec.IsBool{Arg: a, Want: x.Test == "true", Not: x.Not}, nil
+}
+
+func (b *Binder) like(sc *scope, x *ast.Like) (exec.Expr, error) {
+	l, err := b.expr(sc, x.Expr)
+	if err != nil {
+		return nil, err
+	}
+	r, err := b.expr(sc, x.Pattern)
+	if err != nil {
+		return nil, err
+	}
+	var esc exec.Expr
+	if x.Escape != nil {
+		if esc, err = b.expr(sc, x.Escape); err != nil {
+			return nil, err
+		}
+	}
+	if x.Kind == "similar" {
+		args := []exec.Expr{r}
+		if esc != nil {
+			args = append(args, esc)
+		}
+		if r, err = b.callBound("similar_to_escape", args, int(x.Pos)); err != nil {
+			return nil, err
+		}
+		op := "~"
+		if x.Not {
+			op = "!~"
+		}
+		return b.operator(op, l, r, int(x.Pos))
+	}
+	if esc != nil {
+		if r, err = b.callBound("like_escape", []exec.Expr{r, esc}, int(x.Pos)); err != nil {
+			return nil, err
+		}
+	}
+	op := map[string]string{"like": "~~", "ilike": "~~*"}[x.Kind]
+	if x.Not {
+		op = "!" + op
+	}
+	return b.operator(op, l, r, int(x.Pos))
+}
+
+func (b *Binder) between(sc *scope, x *ast.Between) (exec.Expr, error) {
+	v, err := b.expr(sc, x.Expr)
+	if err != nil {
+		return nil, err
+	}
+	lo, err := b.expr(sc, x.Lo)
+	if err != nil {
+		return nil, err
+	}
+	hi, err := b.expr(sc, x.Hi)
+	if err != nil {
+		return nil, err
+	}
+	pos := int(x.Pos)
+	pair := func(lo, hi exec.Expr) (exec.Expr, error) {
+		ge, err := b.operator(">=", v, lo, pos)
+		if err != nil {
+			return nil, err
+		}
+		le, err := b.operator("<=", v, hi, pos)
+		if err != nil {
+			return nil, err
+		}
+		return &exec.And{List: []exec.Expr{ge, le}}, nil
+	}
+	out, err := pair(lo, hi)
+	if err != nil {
+		return nil, err
+	}
+	if x.Symmetric {
+		rev, err := pair(hi, lo)
+		if err != nil {
+			return nil, err
+		}
+		out = &exec.Or{List: []exec.Expr{out, rev}}
+	}
+	if x.Not {
+		out = &exec.Not{Arg: out}
+	}
+	return out, nil
+}
+
+func (b *Binder) in(sc *scope, x *ast.In) (exec.Expr, error) {
+	if x.Query != nil {
+		left := []ast.Expr{x.Expr}
+		if r, ok := x.Expr.(*ast.RowExpr); ok {
+			left = r.Items
+		}
+		return b.quantSub(sc, "=", left, x.Query, false, x.Not, int(x.Pos))
+	}
+	if r, ok := x.Expr.(*ast.RowExpr); ok {
+		var list []exec.Expr
+		for _, e := range x.List {
+			er, ok := e.(*ast.RowExpr)
+			if !ok {
+				return nil, b.err(e.Position(), pgerr.UndefinedFunction, "operator does not exist: record = %s", "unknown")
+			}
+			c, err := b.rowCompare(sc, exec.EQ, "=", r.Items, er.Items, int(x.Pos))
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, c)
+		}
+		var out exec.Expr = &exec.Or{List: list}
+		if x.Not {
+			out = &exec.Not{Arg: out}
+		}
+		return out, nil
+	}
+	v, err := b.expr(sc, x.Expr)
+	if err != nil {
+		return nil, err
+	}
+	list, err := b.exprs(sc, x.List)
+	if err != nil {
+		return nil, err
+	}
+	// Like PostgreSQL: one common type for the whole list when there is one, else a chain of =.
+	all := append([]exec.Expr{v}, list...)
+	at := func(i int) int {
+		if i == 0 {
+			return x.Expr.Position()
+		}
+		return x.List[i-1].Position()
+	}
+	if oid, err := b.commonType(all, "IN", at); err == nil && b.hasEquality(oid) {
+		ok := true
+		conv := make([]exec.Expr, len(all))
+		for i, e := range all {
+			c, err := b.coerce(e, typ(oid), types.Implicit, at(i))
+			if err != nil {
+				return nil, err
+			}
+			if c == nil {
+				ok = false
+				break
+			}
+			conv[i] = c
+		}
+		if ok {
+			static := true
+			for _, e := range conv[1:] {
+				static = static && isStatic(e)
+			}
+			return &exec.InList{Arg: conv[0], List: conv[1:], OID: cmpOID(oid), Not: x.Not, Static: static}, nil
+		}
+	}
+	var parts []exec.Expr
+	for i, e := range list {
+		op := "="
+		if x.Not {
+			op = "<>"
+		}
+		c, err := b.operator(op, v, e, x.List[i].Position())
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, c)
+	}
+	if x.Not {
+		return &exec.And{List: parts}, nil
+	}
+	return &exec.Or{List: parts}, nil
+}
+
+// isStatic says whether an expression has one value for a whole execution: no columns
+// of any level and nothing that changes from call to call.
+func isStatic(e exec.Expr) bool {
+	ok := true
+	exec.WalkExpr(e, func(p exec.Expr) bool {
+		switch x := p.(type) {
+		case *exec.Col, *exec.OuterCol, *exec.CaseTest, *exec.ScalarSub, *exec.ExistsSub, *exec.QuantSub, *exec.AggRef, *exec.WinRef:
+			ok = false
+		case *exec.FuncX:
+			if x.F.Vol == exec.Volatile || x.F.Set {
+				ok = false
+			}
+		}
+		return ok
+	})
+	return ok
+}
+
+func (b *Binder) caseExpr(sc *scope, x *ast.Case) (exec.Expr, error) {
+	out := &exec.CaseX{}
+	if x.Operand != nil {
+		op, err := b.expr(sc, x.Operand)
+		if err != nil {
+			return nil, err
+		}
+		op = b.resolveUnknown(op)
+		out.Operand = op
+		out.Test = &exec.CaseTest{T: op.Type()}
+	}
+	var vals []exec.Expr
+	var at []int
+	for _, w := range x.Whens {
+		var c exec.Expr
+		var err error
+		if out.Test != nil {
+			r, err := b.expr(sc, w.Cond)
+			if err != nil {
+				return nil, err
+			}
+			if c, err = b.operator("=", out.Test, r, w.Cond.Position()); err != nil {
+				return nil, err
+			}
+			if c, err = b.boolean(c, "CASE/WHEN", w.Cond.Position()); err != nil {
+				return nil, err
+			}
+		} else if c, err = b.condition(sc, w.Cond, "CASE/WHEN"); err != nil {
+			return nil, err
+		}
+		out.Conds = append(out.Conds, c)
+		v, err := b.expr(sc, w.Then)
+		if err != nil {
+			return nil, err
+		}
+		vals = append(vals, v)
+		at = append(at, w.Then.Position())
+	}
+	// PostgreSQL lets ELSE come first when it chooses the type.
+	if x.Else != nil {
+		v, err := b.expr(sc, x.Else)
+		if err != nil {
+			return nil, err
+		}
+		vals = append([]exec.Expr{v}, vals...)
+		at = append([]int{x.Else.Position()}, at...)
+	}
+	vals, t, err := b.unify(vals, "CASE", func(i int) int { return at[i] })
+	if err != nil {
+		return nil, err
+	}
+	out.T = t
+	if x.Else != nil {
+		out.Else, vals = vals[0], vals[1:]
+	}
+	out.Thens = vals
+	return out, nil
+}
+
+func (b *Binder) cast(sc *scope, x *ast.Cast) (exec.Expr, error) {
+	to, err := b.bindType(x.Type)
+	if err != nil {
+		return nil, err
+	}
+	// A typed ARRAY[] takes its element type from the cast.
+	if a, ok := x.Expr.(*ast.ArrayExpr); ok && types.ElemOf(to.OID) != 0 {
+		return b.arrayOf(sc, a, to)
+	}
+	e, err := b.expr(sc, x.Expr)
+	if err != nil {
+		return nil, err
+	}
+	return b.mustCoerce(e, to, types.Explicit, int(x.Pos))
+}
+
+func (b *Binder) collate(sc *scope, x *ast.Collate) (exec.Expr, error) {
+	e, err := b.expr(sc, x.Expr)
+	if err != nil {
+		return nil, err
+	}
+	switch x.Collation.Name {
+	case "C", "POSIX", "default", "ucs_basic", "en_US", "en_US.utf8", "en-US-x-icu", "und-x-icu", "C.UTF-8", "C.utf8", "unicode":
+	default:
+		return nil, b.err(x.Collation.Pos, pgerr.UndefinedObject, "collation %q for encoding \"UTF8\" does not exist", x.Collation.Name)
+	}
+	if isUnknown(e) {
+		return b.coerceUnknown(e, textT, types.Implicit, int(x.Pos))
+	}
+	if category(e.Type().OID) != 'S' && category(e.Type().OID) != 'A' && e.Type().OID != types.JSONOID {
+		return nil, b.err(int(x.Pos), pgerr.DatatypeMismatch, "collations are not supported by type %s", types.TypeName(e.Type().OID))
+	}
+	return e, nil
+}
+
+func (b *Binder) row(sc *scope, x *ast.RowExpr) (exec.Expr, error) {
+	r := &exec.RowX{}
+	for i, it := range x.Items {
+		if st, ok := it.(*ast.Star); ok {
+			es, ns, err := b.star(sc, st)
+			if err != nil {
+				return nil, err
+			}
+			r.Items = append(r.Items, es...)
+			r.Names = append(r.Names, ns...)
+			continue
+		}
+		e, err := b.expr(sc, it)
+		if err != nil {
+			return nil, err
+		}
+		r.Items = append(r.Items, b.resolveUnknown(e))
+		r.Names = append(r.Names, "f"+itoa(i+1))
+	}
+	return r, nil
+}
+
+func (b *Binder) array(sc *scope, x *ast.ArrayExpr) (exec.Expr, error) {
+	if len(x.Items) == 0 {
+		return nil, b.err(int(x.Pos), pgerr.IndeterminateDatatype, "cannot determine type of empty array").
+			WithHint("Explicitly cast to the desired type, for example ARRAY[]::integer[].")
+	}
+	return b.arrayOf(sc, x, types.T{})
+}
+
+// arrayOf binds ARRAY[…], to a wanted array type when one is given.
+func (b *Binder) arrayOf(sc *scope, x *ast.ArrayExpr, want types.T) (exec.Expr, error) {
+	elem := types.ElemOf(want.OID)
+	var items []exec.Expr
+	nested := false
+	for _, it := range x.Items {
+		var e exec.Expr
+		var err error
+		if sub, ok := it.(*ast.ArrayExpr); ok {
+			nested = true
+			if want.OID == 0 && len(sub.Items) == 0 {
+				return nil, b.err(int(x.Pos), pgerr.IndeterminateDatatype, "cannot determine type of empty array")
+			}
+			e, err = b.arrayOf(sc, sub, want)
+		} else {
+			e, err = b.expr(sc, it)
+		}
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, e)
+	}
+	if nested {
+		t := want
+		if t.OID == 0 {
+			var err error
+			if items, t, err = b.unify(items, "ARRAY", positions(x.Items)); err != nil {
+				return nil, err
+			}
+		}
+		return &exec.ArrayX{Items: items, Nested: true, Elem: types.ElemOf(t.OID), T: t}, nil
+	}
+	if elem != 0 {
+		for i, e := range items {
+			c, err := b.mustCoerce(e, types.T{OID: elem, Mod: want.Mod}, types.Explicit, x.Items[i].Position())
+			if err != nil {
+				return nil, err
+			}
+			items[i] = c
+		}
+		return &exec.ArrayX{Items: items, Elem: elem, T: want}, nil
+	}
+	items, t, err := b.unify(items, "ARRAY", positions(x.Items))
+	if err != nil {
+		return nil, err
+	}
+	if types.IsArray(t.OID) {
+		return &exec.ArrayX{Items: items, Nested: true, Elem: types.ElemOf(t.OID), T: t}, nil
+	}
+	arr := types.ArrayOf(t.OID)
+	if arr == 0 {
+		return nil, b.err(int(x.Pos), pgerr.UndefinedObject, "could not find array type for data type %s", types.TypeName(t.OID))
+	}
+	return &exec.ArrayX{Items: items, Elem: t.OID, T: typ(arr)}, nil
+}
+
+func (b *Binder) index(sc *scope, x *ast.Index) (exec.Expr, error) {
+	// Subscripts of one array are gathered: a[1][2] is one access.
+	var subs []*ast.Index
+	var base ast.Expr = x
+	for {
+		i, ok := base.(*ast.Index)
+		if !ok {
+			break
+		}
+		subs = append([]*ast.Index{i}, subs...)
+		base = i.Expr
+	}
+	a, err := b.expr(sc, base)
+	if err != nil {
+		return nil, err
+	}
+	if a.Type().OID == types.JSONBOID {
+		for _, s := range subs {
+			k, err := b.expr(sc, s.Lo)
+			if err != nil {
+				return nil, err
+			}
+			if a, err = b.operator("->", a, k, int(s.Pos)); err != nil {
+				return nil, err
+			}
+		}
+		return a, nil
+	}
+	elem := types.ElemOf(a.Type().OID)
+	if elem == 0 {
+		return nil, b.err(int(x.Pos), pgerr.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting", types.TypeName(a.Type().OID))
+	}
+	out := &exec.IndexX{Arg: a, T: typ(elem)}
+	for _, s := range subs {
+		if s.Slice {
+			out.Slice = true
+			out.T = a.Type()
+		}
+		var lo, hi exec.Expr
+		for _, p := range []struct {
+			from ast.Expr
+			to   *exec.Expr
+		}{{s.Lo, &lo}, {s.Hi, &hi}} {
+			if p.from == nil {
+				continue
+			}
+			e, err := b.expr(sc, p.from)
+			if err != nil {
+				return nil, err
+			}
+			c, err := b.coerce(e, typ(types.Int4OID), types.Assignment, p.from.Position())
+			if err != nil {
+				return nil, err
+			}
+			if c == nil {
+				return nil, b.err(p.from.Position(), pgerr.DatatypeMismatch, "array subscript must have type integer")
+			}
+			*p.to = c
+		}
+		out.Lo = append(out.Lo, lo)
+		out.Hi = append(out.Hi, hi)
+		out.IsSlice = append(out.IsSlice, s.Slice)
+	}
+	return out, nil
+}
+
+func (b *Binder) field(sc *scope, x *ast.FieldSelect) (exec.Expr, error) {
+	// (t).c of a table alias reads as t.c.
+	if ref, ok := x.Expr.(*ast.ColumnRef); ok && len(ref.Parts) == 1 {
+		if it, _ := b.findItem(sc, "", ref.Parts[0]); it != nil {
+			return b.column(sc, &ast.ColumnRef{Pos: x.Pos, Parts: []string{ref.Parts[0], x.Field}})
+		}
+	}
+	a, err := b.expr(sc, x.Expr)
+	if err != nil {
+		return nil, err
+	}
+	if r, ok := a.(*exec.RowX); ok {
+		for i, n := range r.Names {
+			if n == x.Field {
+				return r.Items[i], nil
+			}
+		}
+		return nil, b.err(int(x.Pos), pgerr.UndefinedColumn, "could not identify column %q in record data type", x.Field)
+	}
+	if f, ok := a.(*exec.FuncX); ok && len(f.F.Cols) > 0 {
+		for i, c := range f.F.Cols {
+			if c.Name == x.Field {
+				return &exec.FieldX{Arg: a, N: i, T: c.Type}, nil
+			}
+		}
+	}
+	return nil, b.err(int(x.Pos), pgerr.WrongObjectType, "column notation .%s applied to type %s, which is not a composite type", x.Field, types.TypeName(a.Type().OID))
+}
+
+func itoa(n int) string {
+	if n < 10 {
+		return string(rune('0' + n))
+	}
+	return itoa(n/10) + string(rune('0'+n%10))
+}
