@@ -3,6 +3,7 @@ package types
 import (
 	"bytes"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 
@@ -97,13 +98,60 @@ func appendFloat(env *Env, dst []byte, f float64, bits int) []byte {
 	var buf [32]byte
 	var e []byte
 	if env.ExtraFloatDigits > 0 {
-		e = strconv.AppendFloat(buf[:0], f, 'e', -1, bits)
+		e = shortest(buf[:0], f, bits)
 	} else {
 		digits = max(digits+env.ExtraFloatDigits, 1)
 		top = digits
 		e = strconv.AppendFloat(buf[:0], f, 'e', digits-1, 64)
 	}
 	return appendG(dst, e, top, env.ExtraFloatDigits <= 0)
+}
+
+// shortest is the shortest text that reads back as f. Text that lies exactly between f
+// and its neighbour reads back only by the round-to-even rule; PostgreSQL does not use
+// it and takes another digit.
+func shortest(dst []byte, f float64, bits int) []byte {
+	e := strconv.AppendFloat(dst, f, 'e', -1, bits)
+	digits := bytes.IndexByte(e, 'e') - 2
+	if e[0] == '-' {
+		digits--
+	}
+	digits = max(digits, 0) // after the point
+	for digits < 20 && onBoundary(e, f, bits) {
+		digits++
+		e = strconv.AppendFloat(dst, f, 'e', digits, bits)
+	}
+	return e
+}
+
+// onBoundary says whether a text is halfway between f and a neighbour.
+func onBoundary(e []byte, f float64, bits int) bool {
+	if bits == 32 {
+		g := float32(f)
+		v, err := strconv.ParseFloat(view(e), 64)
+		if err != nil || v == f {
+			return false
+		}
+		next := math.Nextafter32(g, float32(math.Inf(1)))
+		if v < f {
+			next = math.Nextafter32(g, float32(math.Inf(-1)))
+		}
+		return v == (f+float64(next))/2
+	}
+	if a := math.Abs(f); a < 1<<53 || a > 1e40 {
+		return false // below, a halfway point needs more digits than the shortest text has
+	}
+	v, _, err := big.ParseFloat(string(e), 10, 200, big.ToNearestEven)
+	if err != nil {
+		return false
+	}
+	toward := math.Inf(1)
+	if v.Cmp(big.NewFloat(f)) < 0 {
+		toward = math.Inf(-1)
+	}
+	mid := new(big.Float).SetPrec(200).Add(big.NewFloat(f), big.NewFloat(math.Nextafter(f, toward)))
+	mid.Quo(mid, big.NewFloat(2))
+	return v.Cmp(mid) == 0
 }
 
 // appendG lays out d.ddde±xx as C's %g does: an exponent form below 1e-4 and from
