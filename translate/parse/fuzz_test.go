@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -69,6 +70,7 @@ func checkFingerprint(t interface {
 	if len(fp.Slots) != p.Slots {
 		t.Fatalf("%q: %d slots, the parser has %d", sql, len(fp.Slots), p.Slots)
 	}
+	checkSlots(t, &fp, p.Stmt)
 	var b strings.Builder
 	n := 0
 	for i := 0; i < len(fp.Norm); i++ {
@@ -88,6 +90,46 @@ func checkFingerprint(t interface {
 	if x, y := ast.Dump(withoutText(p.Stmt)), ast.Dump(withoutText(again[0].Stmt)); x != y {
 		t.Fatalf("%q normalised is %q, which parses as\n%s\nnot\n%s", sql, b.String(), y, x)
 	}
+}
+
+// checkSlots checks that every literal in the tree is the slot that it names.
+func checkSlots(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, fp *lex.FP, n any,
+) {
+	t.Helper()
+	for _, l := range literals(reflect.ValueOf(n), nil) {
+		if l.Slot < 0 {
+			continue
+		}
+		s := fp.Slots[l.Slot]
+		if SlotKind(s.Kind) != l.Kind || fp.Text(l.Slot) != l.Text || s.Pos() != int(l.Pos) {
+			t.Fatalf("literal %s at %d names slot %d, which is %s at %d", ast.Dump(l), l.Pos, l.Slot, fp.Text(l.Slot), s.Pos())
+		}
+	}
+}
+
+// literals collects the literals of a tree.
+func literals(v reflect.Value, out []*ast.Literal) []*ast.Literal {
+	switch v.Kind() {
+	case reflect.Interface:
+		return literals(v.Elem(), out)
+	case reflect.Pointer:
+		if l, ok := v.Interface().(*ast.Literal); ok {
+			return append(out, l)
+		}
+		return literals(v.Elem(), out)
+	case reflect.Slice:
+		for i := range v.Len() {
+			out = literals(v.Index(i), out)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			out = literals(v.Field(i), out)
+		}
+	}
+	return out
 }
 
 func insideQuotes(b []byte) bool { return strings.Count(string(b), `"`)%2 == 1 }

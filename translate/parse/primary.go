@@ -334,3 +334,16 @@ func (p *parser) parenQuery() *ast.Select {
 	p.expectTok(lex.RParen)
 	return q
 }
+
+// SlotKind is the literal kind of a fingerprint's slot.
+func SlotKind(k lex.SlotKind) ast.LiteralKind {
+	switch k {
+	case lex.SlotInt4, lex.SlotInt8:
+		return ast.LitInteger
+	case lex.SlotNumeric:
+		return ast.LitNumeric
+	case lex.SlotString:
+		return ast.LitString
+	}
+	return ast.LitBit
+}
