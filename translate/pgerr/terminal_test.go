@@ -10,9 +10,9 @@ func TestTerminal(t *testing.T) {
 	for in, want := range map[string]string{
 		`invalid input syntax for type integer: "Unique"`: `invalid input syntax for type integer: "Uniq_ue"`,
 		`relation "my_PRIMARY KEY" does not exist`:        `relation "my_PRIMARY_KEY" does not exist`,
-		"CONFLICTconflict":                                "CONFL_ICTconfl_ict",
-		"Äconcurrently":                                   "Äconcurr_ently",
-		"nothing here":                                    "nothing here",
+		"CONFLICTconflict": "CONFL_ICTconfl_ict",
+		"Äconcurrently":    "Äconcurr_ently",
+		"nothing here":     "nothing here",
 	} {
 		e := New(SyntaxError, "%s", in).WithDetail("%s", in).WithHint("%s", in).Terminal()
 		if e.Message != want || e.Detail != want || e.Hint != want {
