@@ -107,6 +107,7 @@ type IsTest struct {
 type Like struct {
 	Pos
 	Kind          string // "like", "ilike", "similar"
+	OpPos         int    // of LIKE, or of NOT before it
 	Not           bool
 	Expr, Pattern Expr
 	Escape        Expr // nil when absent
@@ -116,6 +117,7 @@ type Like struct {
 type Between struct {
 	Pos
 	Expr, Lo, Hi Expr
+	OpPos        int // of BETWEEN, or of NOT before it
 	Not          bool
 	Symmetric    bool
 }
@@ -124,6 +126,7 @@ type Between struct {
 type In struct {
 	Pos
 	Expr  Expr
+	OpPos int // of IN, or of NOT before it
 	Not   bool
 	List  []Expr
 	Query *Select
@@ -167,8 +170,9 @@ type When struct{ Cond, Then Expr }
 // Cast is CAST(x AS t), x::t, or the typed literal t 'text'.
 type Cast struct {
 	Pos
-	Expr Expr
-	Type TypeName
+	Expr  Expr
+	Type  TypeName
+	OpPos int // of the ::, or of the whole for CAST and typed literals
 }
 
 // Collate is x COLLATE name.
@@ -182,6 +186,7 @@ type Collate struct {
 type AtTimeZone struct {
 	Pos
 	Expr, Zone Expr
+	OpPos      int // of AT
 }
 
 // FuncCall is a function, aggregate or window call. Special syntax forms are

@@ -106,7 +106,7 @@ func (p *parser) infix(left ast.Expr, minPrec int, b bool) ast.Expr {
 			}
 			p.link(n)
 			p.advance()
-			left = &ast.Cast{Pos: ast.Pos(left.Position()), Expr: left, Type: p.typeName()}
+			left = &ast.Cast{Pos: ast.Pos(left.Position()), Expr: left, OpPos: pos, Type: p.typeName()}
 			noChain = 0
 			continue
 		case lex.Word:
@@ -331,7 +331,7 @@ func (p *parser) wordInfix(left ast.Expr, b bool) ast.Expr {
 	case lex.KwNotnull:
 		return &ast.IsTest{Pos: start, Expr: left, Test: "null", Not: true}
 	case lex.KwBetween:
-		n := &ast.Between{Pos: start, Expr: left, Not: not}
+		n := &ast.Between{Pos: start, Expr: left, OpPos: pos, Not: not}
 		n.Symmetric = p.accept(lex.KwSymmetric)
 		if !n.Symmetric {
 			p.accept(lex.KwAsymmetric)
@@ -341,7 +341,7 @@ func (p *parser) wordInfix(left ast.Expr, b bool) ast.Expr {
 		n.Hi = p.exprPrec(precIn+1, false)
 		return n
 	case lex.KwIn:
-		n := &ast.In{Pos: start, Expr: left, Not: not}
+		n := &ast.In{Pos: start, Expr: left, OpPos: pos, Not: not}
 		if !p.is(lex.LParen) {
 			p.syntaxError()
 		}
@@ -351,18 +351,18 @@ func (p *parser) wordInfix(left ast.Expr, b bool) ast.Expr {
 		if p.tok.Kind == lex.Word && (p.tok.Kw == lex.KwAny || p.tok.Kw == lex.KwSome || p.tok.Kw == lex.KwAll) {
 			return p.quantified(left, likeOperator(kw, not), pos)
 		}
-		n := &ast.Like{Pos: start, Kind: kw.String(), Not: not, Expr: left}
+		n := &ast.Like{Pos: start, Kind: kw.String(), OpPos: pos, Not: not, Expr: left}
 		p.pattern(n)
 		return n
 	case lex.KwSimilar:
 		p.expect(lex.KwTo)
-		n := &ast.Like{Pos: start, Kind: "similar", Not: not, Expr: left}
+		n := &ast.Like{Pos: start, Kind: "similar", OpPos: pos, Not: not, Expr: left}
 		p.pattern(n)
 		return n
 	case lex.KwAt:
 		p.expect(lex.KwTime)
 		p.expect(lex.KwZone)
-		return &ast.AtTimeZone{Pos: start, Expr: left, Zone: p.exprPrec(precAt+1, false)}
+		return &ast.AtTimeZone{Pos: start, Expr: left, OpPos: pos, Zone: p.exprPrec(precAt+1, false)}
 	case lex.KwCollate:
 		return &ast.Collate{Pos: start, Expr: left, Collation: p.qualifiedName()}
 	case lex.KwOverlaps:

@@ -341,7 +341,7 @@ func (p *parser) substring(pos int) ast.Expr {
 		p.expectTok(lex.RParen)
 		one := &ast.Literal{Pos: ast.Pos(pos), Kind: ast.LitInteger, Text: "1", Slot: -1}
 		return system(pos, "substring", s, one,
-			&ast.Cast{Pos: ast.Pos(length.Position()), Expr: length, Type: sysType(length.Position(), "int4")})
+			&ast.Cast{Pos: ast.Pos(length.Position()), OpPos: length.Position(), Expr: length, Type: sysType(length.Position(), "int4")})
 	}
 	return p.plainCall(pos, "substring", s)
 }

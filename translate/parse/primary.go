@@ -211,9 +211,10 @@ func (p *parser) nameOf(pos int, parts []string) ast.Name {
 // genericLiteral parses the string of a literal typed by a name.
 func (p *parser) genericLiteral(n ast.Name, mods []int64) ast.Expr {
 	return &ast.Cast{
-		Pos:  ast.Pos(n.Pos),
-		Expr: p.literal(),
-		Type: ast.TypeName{Pos: n.Pos, Schema: n.Schema, Name: n.Name, Mods: mods},
+		Pos:   ast.Pos(n.Pos),
+		Expr:  p.literal(),
+		OpPos: n.Pos,
+		Type:  ast.TypeName{Pos: n.Pos, Schema: n.Schema, Name: n.Name, Mods: mods},
 	}
 }
 
@@ -276,7 +277,7 @@ func (p *parser) caseExpr() ast.Expr {
 }
 
 func (p *parser) castExpr() ast.Expr {
-	c := &ast.Cast{Pos: ast.Pos(p.pos())}
+	c := &ast.Cast{Pos: ast.Pos(p.pos()), OpPos: p.pos()}
 	p.expect(lex.KwCast)
 	p.expectTok(lex.LParen)
 	c.Expr = p.expr()

@@ -290,5 +290,5 @@ func (p *parser) typedLiteral(pos int) ast.Expr {
 	if t.Name == "interval" && t.Mods == nil {
 		p.intervalFields(&t)
 	}
-	return &ast.Cast{Pos: ast.Pos(pos), Expr: e, Type: t}
+	return &ast.Cast{Pos: ast.Pos(pos), Expr: e, Type: t, OpPos: pos}
 }

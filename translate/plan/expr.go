@@ -127,16 +127,16 @@ func (b *Binder) binary(sc *scope, x *ast.Binary) (exec.Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		return b.distinct(l, r, x.Op == "is not distinct from", int(x.Pos))
+		return b.distinct(l, r, x.Op == "is not distinct from", x.OpPos)
 	}
 	if op, ok := cmpOps[x.Op]; ok {
 		lr, lok := x.Left.(*ast.RowExpr)
 		if lok {
 			if rr, rok := x.Right.(*ast.RowExpr); rok {
-				return b.rowCompare(sc, op, x.Op, lr.Items, rr.Items, int(x.Pos))
+				return b.rowCompare(sc, op, x.Op, lr.Items, rr.Items, x.OpPos)
 			}
 			if rs, rok := x.Right.(*ast.Subquery); rok && !rs.Array {
-				return b.rowSubquery(sc, x.Op, lr.Items, rs, int(x.Pos))
+				return b.rowSubquery(sc, x.Op, lr.Items, rs, x.OpPos)
 			}
 		}
 	}
@@ -148,7 +148,7 @@ func (b *Binder) binary(sc *scope, x *ast.Binary) (exec.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.operator(x.Op, l, r, int(x.Pos))
+	return b.operator(x.Op, l, r, x.OpPos)
 }
 
 // logic binds AND and OR chains flat, however deep the tree leans.
@@ -226,17 +226,17 @@ func (b *Binder) like(sc *scope, x *ast.Like) (exec.Expr, error) {
 		if esc != nil {
 			args = append(args, esc)
 		}
-		if r, err = b.callBound("similar_to_escape", args, int(x.Pos)); err != nil {
+		if r, err = b.callBound("similar_to_escape", args, x.OpPos); err != nil {
 			return nil, err
 		}
 		op := "~"
 		if x.Not {
 			op = "!~"
 		}
-		return b.operator(op, l, r, int(x.Pos))
+		return b.operator(op, l, r, x.OpPos)
 	}
 	if esc != nil {
-		if r, err = b.callBound("like_escape", []exec.Expr{r, esc}, int(x.Pos)); err != nil {
+		if r, err = b.callBound("like_escape", []exec.Expr{r, esc}, x.OpPos); err != nil {
 			return nil, err
 		}
 	}
@@ -244,7 +244,7 @@ func (b *Binder) like(sc *scope, x *ast.Like) (exec.Expr, error) {
 	if x.Not {
 		op = "!" + op
 	}
-	return b.operator(op, l, r, int(x.Pos))
+	return b.operator(op, l, r, x.OpPos)
 }
 
 func (b *Binder) between(sc *scope, x *ast.Between) (exec.Expr, error) {
@@ -462,7 +462,7 @@ func (b *Binder) cast(sc *scope, x *ast.Cast) (exec.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.mustCoerce(e, to, types.Explicit, int(x.Pos))
+	return b.mustCoerce(e, to, types.Explicit, x.OpPos)
 }
 
 func (b *Binder) collate(sc *scope, x *ast.Collate) (exec.Expr, error) {
