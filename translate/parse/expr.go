@@ -44,19 +44,19 @@ func (p *parser) prefix(b bool) ast.Expr {
 	case lex.Plus, lex.Minus:
 		op := p.text()
 		p.advance()
-		return &ast.Unary{Pos: ast.Pos(pos), Op: op, Expr: p.exprPrec(precUnary, b)}
+		return p.unary(pos, op, p.exprPrec(precUnary, b))
 	case lex.Op:
 		op := p.text()
 		p.advance()
-		return &ast.Unary{Pos: ast.Pos(pos), Op: op, Expr: p.exprPrec(precOp+1, b)}
+		return p.unary(pos, op, p.exprPrec(precOp+1, b))
 	case lex.Word:
 		switch {
 		case p.tok.Kw == lex.KwNot && !b:
 			p.advance()
-			return &ast.Unary{Pos: ast.Pos(pos), Op: "not", Expr: p.exprPrec(precNot, false)}
+			return p.unary(pos, "not", p.exprPrec(precNot, false))
 		case p.tok.Kw == lex.KwOperator && p.peek(1).Kind == lex.LParen:
 			op := p.qualifiedOperator()
-			return &ast.Unary{Pos: ast.Pos(pos), Op: op, Expr: p.exprPrec(precOp+1, b)}
+			return p.unary(pos, op, p.exprPrec(precOp+1, b))
 		case p.tok.Kw == lex.KwDefault && !b:
 			p.advance()
 			return &ast.Default{Pos: ast.Pos(pos)}
@@ -65,6 +65,18 @@ func (p *parser) prefix(b bool) ast.Expr {
 		}
 	}
 	return p.primary()
+}
+
+func (p *parser) unary(pos int, op string, e ast.Expr) ast.Expr {
+	n := p.unaries.one()
+	*n = ast.Unary{Pos: ast.Pos(pos), Op: op, Expr: e}
+	return n
+}
+
+func (p *parser) cast(pos, opPos int, e ast.Expr, t ast.TypeName) ast.Expr {
+	n := p.casts.one()
+	*n = ast.Cast{Pos: ast.Pos(pos), OpPos: opPos, Expr: e, Type: t}
+	return n
 }
 
 // infix parses the operators after left that bind at least as tight as minPrec.
@@ -106,7 +118,7 @@ func (p *parser) infix(left ast.Expr, minPrec int, b bool) ast.Expr {
 			}
 			p.link(n)
 			p.advance()
-			left = &ast.Cast{Pos: ast.Pos(left.Position()), Expr: left, OpPos: pos, Type: p.typeName()}
+			left = p.cast(left.Position(), pos, left, p.typeName())
 			noChain = 0
 			continue
 		case lex.Word:

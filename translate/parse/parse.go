@@ -119,6 +119,9 @@ type parser struct {
 	refs  slab[ast.ColumnRef]
 	names slab[string]
 	bins  slab[ast.Binary]
+
+	unaries slab[ast.Unary]
+	casts   slab[ast.Cast]
 }
 
 func (p *parser) limits(lim Limits) {

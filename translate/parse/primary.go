@@ -277,14 +277,14 @@ func (p *parser) caseExpr() ast.Expr {
 }
 
 func (p *parser) castExpr() ast.Expr {
-	c := &ast.Cast{Pos: ast.Pos(p.pos()), OpPos: p.pos()}
+	pos := p.pos()
 	p.expect(lex.KwCast)
 	p.expectTok(lex.LParen)
-	c.Expr = p.expr()
+	e := p.expr()
 	p.expect(lex.KwAs)
-	c.Type = p.typeName()
+	t := p.typeName()
 	p.expectTok(lex.RParen)
-	return c
+	return p.cast(pos, pos, e, t)
 }
 
 // arrayExpr parses [a, b] after ARRAY, or a nested list.
