@@ -62,11 +62,8 @@ const (
 // keep copies row.
 func (s *rowStore) keep(row Row) (Row, error) {
 	if cap(s.cells)-len(s.cells) < len(row) {
-		n := cellChunk
-		if s.cells == nil {
-			n = 16
-		}
-		n = max(n, len(row))
+		// Chunks grow with what is kept: many stores hold a few rows only.
+		n := max(min(2*cap(s.cells), cellChunk), 16, len(row))
 		if err := s.grow(int64(n) * datumSize); err != nil {
 			return nil, err
 		}
