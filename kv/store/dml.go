@@ -212,6 +212,18 @@ func (t *Txn) putIndex(sp *space, tbl *rel.Table, x *rel.Index, key []byte, guar
 // delIndex deletes the index entry of a row.
 func (t *Txn) delIndex(sp *space, tbl *rel.Table, x *rel.Index, key []byte, guarded bool, rowid uint64) {
 	prev := sp.ov.get(&t.probe, key)
+	if prev != nil && guarded && !prev.del && !isRowID(prev.val, rowid) {
+		// This transaction entered the key for another row when it was free; then somebody
+		// committed this row with the same key, which READ COMMITTED shows and this
+		// transaction now deletes. The key stays with the other row, if that still is so.
+		e := sp.ov.newEntry()
+		*e = *prev
+		e.check, e.fresh = checkOwned, false
+		e.exp = sp.ov.alloc(6)
+		rel.AppendRowID(e.exp[:0], rowid)
+		sp.ov.set(e)
+		return
+	}
 	if prev != nil && prev.fresh {
 		sp.ov.forget(prev)
 		return
@@ -229,6 +241,11 @@ func (t *Txn) delIndex(sp *space, tbl *rel.Table, x *rel.Index, key []byte, guar
 		}
 	}
 	sp.ov.set(e)
+}
+
+func isRowID(b []byte, rowid uint64) bool {
+	got, err := rel.TrailingRowID(b)
+	return err == nil && got == rowid
 }
 
 // putLocator makes a row's locator name the layout parts of rowKey.

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/eiderdb/eider/kv"
+	"github.com/eiderdb/eider/kv/rel"
 )
 
 // Txn is a transaction. It reads one view of its catalog (REPEATABLE READ) or one per
@@ -115,7 +116,9 @@ func (t *Txn) EnsureSnapshot() error {
 
 // NewStatement must be called at the start of each statement: under READ COMMITTED it
 // moves the transaction to the newest view, under REPEATABLE READ only the first call
-// does something. Open iterators keep the view they started with.
+// does something. Open iterators keep the view they started with. A *SerializationError
+// says that the newest state has other versions of rows that this transaction changed:
+// it cannot commit any more, and would see both versions.
 func (t *Txn) NewStatement() error {
 	if t.done {
 		return ErrTxnDone
@@ -130,10 +133,30 @@ func (t *Txn) NewStatement() error {
 	if err != nil {
 		return err
 	}
+	if err := t.checkTouched(v.snap); err != nil {
+		t.cat.release(v)
+		return err
+	}
 	old := t.view
 	t.setView(v)
 	t.cat.release(old)
 	return nil
+}
+
+// checkTouched verifies that the rows that the transaction changed are in r what it took
+// them for.
+func (t *Txn) checkTouched(r kv.Reader) error {
+	var err error
+	t.main.ov.tree.Scan(func(e *entry) bool {
+		if e.check == checkRow {
+			var rowid uint64
+			if rowid, err = rel.TrailingRowID(e.key); err == nil {
+				err = t.checkRow(r, e, rowid)
+			}
+		}
+		return err == nil
+	})
+	return err
 }
 
 // HasSnapshot reports whether the transaction has read.
