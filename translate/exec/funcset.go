@@ -95,5 +95,3 @@ var builtins = sync.OnceValue(func() *FuncSet {
 	}
 	return s
 })
-
-func builtinLists() [][]Func { return nil }

@@ -1,0 +1,3 @@
+package exec
+
+func formatFuncs() []Func { return nil }
