@@ -7,6 +7,8 @@ import (
 )
 
 // EOF is what Iter.Next returns after the last row.
+//
+//lint:ignore ST1012 it is named like io.EOF, which it is the counterpart of
 var EOF = errors.New("exec: end of rows")
 
 // Row is one tuple of values. It is valid until the next call of Next on the
