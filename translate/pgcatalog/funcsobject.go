@@ -166,7 +166,7 @@ func getConstraintDef(c *exec.Call) (types.Datum, error) {
 		}
 		return constraints(t, func(k *constraint) error {
 			if k.oid == want {
-				out = dText(constraintDef(t, k))
+				out = dText(constraintDef(t, k, len(c.Args) > 1 && c.Args[1].I != 0))
 				return errStop
 			}
 			return nil
@@ -190,6 +190,10 @@ func getIndexDef(c *exec.Call) (types.Datum, error) {
 			return dText(""), nil
 		}
 		return dText(columnList(t, ix.Columns[i-1:i])), nil
+	}
+	if len(c.Args) == 3 && c.Args[2].I != 0 {
+		name, _ := NewNames(c.Ctx).ClassName(t.OID)
+		return dText(indexDefOn(name, t, ix)), nil
 	}
 	return dText(indexDef(s, t, ix)), nil
 }

@@ -2,7 +2,6 @@ package pgcatalog
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/eiderdb/eider/kv/rel"
 	"github.com/eiderdb/eider/translate/exec"
@@ -326,8 +325,7 @@ func emitInfoChecks(q *query) error {
 	return tableFilter{}.each(q.c, func(s *rel.Schema, t *rel.Table) error {
 		for i := range t.Checks {
 			ck := &t.Checks[i]
-			def := constraintDef(t, &constraint{kind: 'c', check: ck})
-			if err := q.emit(db, dText(s.Name), dText(ck.Name), dText(strings.TrimSuffix(strings.TrimPrefix(def, "CHECK ("), ")"))); err != nil {
+			if err := q.emit(db, dText(s.Name), dText(ck.Name), dText("("+ck.Expr+")")); err != nil {
 				return err
 			}
 		}

@@ -143,14 +143,17 @@ func emitIndexDefs(q *query) error {
 	})
 }
 
-// indexDef is the CREATE INDEX statement that makes an index.
+// indexDef is the CREATE INDEX statement that makes an index, with the table's name in full.
 func indexDef(s *rel.Schema, t *rel.Table, ix *rel.Index) string {
+	return indexDefOn(quoteIdent(s.Name)+"."+quoteIdent(t.Name), t, ix)
+}
+
+func indexDefOn(name string, t *rel.Table, ix *rel.Index) string {
 	unique := ""
 	if ix.Unique {
 		unique = "UNIQUE "
 	}
-	return fmt.Sprintf("CREATE %sINDEX %s ON %s.%s USING btree (%s)", unique, quoteIdent(ix.Name),
-		quoteIdent(s.Name), quoteIdent(t.Name), columnList(t, ix.Columns))
+	return fmt.Sprintf("CREATE %sINDEX %s ON %s USING btree (%s)", unique, quoteIdent(ix.Name), name, columnList(t, ix.Columns))
 }
 
 func columnList(t *rel.Table, nums []int16) string {
@@ -163,14 +166,17 @@ func columnList(t *rel.Table, nums []int16) string {
 	return strings.Join(names, ", ")
 }
 
-// constraintDef is the constraint's clause of CREATE TABLE.
-func constraintDef(t *rel.Table, k *constraint) string {
+// constraintDef is the constraint's clause of CREATE TABLE. Pretty ones have one pair of
+// parentheses around a CHECK's expression, others two.
+func constraintDef(t *rel.Table, k *constraint, pretty bool) string {
 	switch k.kind {
 	case 'p':
 		return "PRIMARY KEY (" + columnList(t, k.index.Columns) + ")"
 	case 'u':
 		return "UNIQUE (" + columnList(t, k.index.Columns) + ")"
 	}
-	expr := strings.TrimSpace(k.check.Expr)
-	return "CHECK ((" + strings.TrimSuffix(strings.TrimPrefix(expr, "("), ")") + "))"
+	if pretty {
+		return "CHECK (" + k.check.Expr + ")"
+	}
+	return "CHECK ((" + k.check.Expr + "))"
 }
