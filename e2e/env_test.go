@@ -31,6 +31,8 @@ type env struct {
 	skipped atomic.Int64 // comparisons left out because there is no PostgreSQL
 	mu      sync.Mutex
 	totals  totals
+
+	statements struct{ batches, differences, pinned int }
 }
 
 type totals struct {
@@ -67,6 +69,9 @@ func (e *env) close() {
 	}
 	if t := e.totals; t.scripts > 0 {
 		fmt.Printf("e2e: %d scripts, %d statements, %d equal outcomes, %d differences, %d pinned differences\n", t.scripts, t.statements, t.compared, t.differences, t.pinned)
+	}
+	if t := e.statements; t.batches > 0 {
+		fmt.Printf("e2e: %d statement batches, %d differences, %d pinned differences\n", t.batches, t.differences, t.pinned)
 	}
 	if e.eider.set {
 		if err := e.eider.v.Stop(); err != nil {
@@ -114,8 +119,8 @@ func needPostgres(t testing.TB) *oracle.Server {
 	return pg
 }
 
-// binary builds eider once.
-func binary(t testing.TB) string {
+// eiderBinary builds eider once.
+func eiderBinary(t testing.TB) string {
 	t.Helper()
 	bin, err := shared.bin.get(func() (string, error) {
 		dir, err := os.MkdirTemp("", "eider-bin-")
@@ -136,7 +141,7 @@ func eider(t testing.TB) *server.Server {
 	if !wantEider() {
 		return nil
 	}
-	bin := binary(t)
+	bin := eiderBinary(t)
 	s, err := shared.eider.get(func() (*server.Server, error) { return server.Start(context.Background(), bin) })
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +165,7 @@ func privateEider(t testing.TB, args ...string) *server.Server {
 	if !wantEider() {
 		t.Skip("runs on eider only")
 	}
-	s, err := server.Start(context.Background(), binary(t), args...)
+	s, err := server.Start(context.Background(), eiderBinary(t), args...)
 	if err != nil {
 		t.Fatal(err)
 	}

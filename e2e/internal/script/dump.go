@@ -11,15 +11,35 @@ import (
 
 // Table is the content of one table of a catalog, reduced to what two servers must agree on.
 type Table struct {
-	Name    string
-	Columns string
-	Rows    []string
+	Schema, Name string
+	Columns      []string // name:type:modifier
+	Rows         [][]string
+}
+
+// lines renders the rows, sorted.
+func (t Table) lines() []string {
+	out := make([]string, len(t.Rows))
+	for i, r := range t.Rows {
+		out[i] = strings.Join(r, " | ")
+	}
+	sort.Strings(out)
+	return out
+}
+
+// column is the index of a column, or -1.
+func (t Table) column(name string) int {
+	for i, c := range t.Columns {
+		if strings.HasPrefix(c, name+":") {
+			return i
+		}
+	}
+	return -1
 }
 
 const listTables = `SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace ` +
 	`WHERE c.relkind = 'r' AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') ORDER BY 1, 2`
 
-// dump reads all tables of a database, sorted by name, with their rows sorted.
+// dump reads all tables of a database, by schema and name.
 func dump(ctx context.Context, dsn string, norm *normaliser) ([]Table, error) {
 	c, err := pgconn.Connect(ctx, dsn)
 	if err != nil {
@@ -42,7 +62,6 @@ func dump(ctx context.Context, dsn string, norm *normaliser) ([]Table, error) {
 		}
 		tables = append(tables, t)
 	}
-	sort.Slice(tables, func(i, j int) bool { return tables[i].Name < tables[j].Name })
 	return tables, nil
 }
 
@@ -51,13 +70,11 @@ func dumpTable(ctx context.Context, c *pgconn.PgConn, schema, name string, norm 
 	if err != nil {
 		return Table{}, err
 	}
-	t := Table{Name: schema + "." + name}
+	t := Table{Schema: schema, Name: name}
 	known := strings.HasPrefix(name, "ducklake_") && !strings.HasPrefix(name, "ducklake_inlined_data_") || name == "ducklake_inlined_data_tables"
-	var cols []string
 	for _, f := range res[0].FieldDescriptions {
-		cols = append(cols, fmt.Sprintf("%s:%d:%d", f.Name, f.DataTypeOID, f.TypeModifier))
+		t.Columns = append(t.Columns, fmt.Sprintf("%s:%d:%d", f.Name, f.DataTypeOID, f.TypeModifier))
 	}
-	t.Columns = strings.Join(cols, " ")
 	for _, row := range res[0].Rows {
 		parts := make([]string, len(row))
 		for i, v := range row {
@@ -65,20 +82,24 @@ func dumpTable(ctx context.Context, c *pgconn.PgConn, schema, name string, norm 
 			case v == nil:
 				parts[i] = "NULL"
 			case known:
-				parts[i] = norm.metadata(res[0].FieldDescriptions[i].Name, string(v))
+				parts[i] = norm.metadata(name, res[0].FieldDescriptions[i].Name, string(v))
 			default:
-				parts[i] = string(v)
+				parts[i] = norm.text(string(v))
 			}
 		}
-		t.Rows = append(t.Rows, strings.Join(parts, " | "))
+		t.Rows = append(t.Rows, parts)
 	}
-	sort.Strings(t.Rows)
 	return t, nil
 }
 
 // metadata reduces a value of a DuckLake table.
-func (n *normaliser) metadata(column, v string) string {
+func (n *normaliser) metadata(table, column, v string) string {
 	switch column {
+	case "file_size_bytes", "footer_size":
+		// Delete files hold the random names of the files they belong to, which compress well or less well.
+		if table == "ducklake_delete_file" {
+			return "#size"
+		}
 	case "snapshot_time", "schedule_start":
 		return "#time"
 	case "encryption_key":
@@ -88,29 +109,39 @@ func (n *normaliser) metadata(column, v string) string {
 	case "path", "sql", "value":
 		return anyUUID.ReplaceAllString(n.text(v), "#uuid")
 	}
-	return v
+	return n.text(v)
 }
 
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// compareTables lists the differences between two dumps.
+// compareTables lists the differences between two dumps. Dumps that are equal but for the numbering of their files are equal: a client that
+// writes several files at once numbers them as they come.
 func compareTables(a, b []Table) []string {
+	diffs := differences(a, b)
+	if len(diffs) > 0 && len(differences(renumber(a), renumber(b))) == 0 {
+		return nil
+	}
+	return diffs
+}
+
+func differences(a, b []Table) []string {
 	var diffs []string
 	byName := map[string]Table{}
 	for _, t := range b {
-		byName[t.Name] = t
+		byName[t.Schema+"."+t.Name] = t
 	}
 	for _, t := range a {
-		u, ok := byName[t.Name]
-		delete(byName, t.Name)
+		name := t.Schema + "." + t.Name
+		u, ok := byName[name]
+		delete(byName, name)
 		if !ok {
-			diffs = append(diffs, "table "+t.Name+": missing on eider")
+			diffs = append(diffs, "table "+name+": missing on eider")
 			continue
 		}
-		if t.Columns != u.Columns {
-			diffs = append(diffs, fmt.Sprintf("table %s: columns\n  pg    %s\n  eider %s", t.Name, t.Columns, u.Columns))
+		if x, y := strings.Join(t.Columns, " "), strings.Join(u.Columns, " "); x != y {
+			diffs = append(diffs, fmt.Sprintf("table %s: columns\n  pg    %s\n  eider %s", name, x, y))
 		}
-		diffs = append(diffs, compareRows(t.Name, t.Rows, u.Rows)...)
+		diffs = append(diffs, compareRows(name, t.lines(), u.lines())...)
 	}
 	var extra []string
 	for name := range byName {
@@ -118,6 +149,82 @@ func compareTables(a, b []Table) []string {
 	}
 	sort.Strings(extra)
 	return append(diffs, extra...)
+}
+
+// renumber gives the files of each schema new ids in the order of what the catalog says about them.
+func renumber(tables []Table) []Table {
+	schemas := map[string]map[string]Table{}
+	for _, t := range tables {
+		if schemas[t.Schema] == nil {
+			schemas[t.Schema] = map[string]Table{}
+		}
+		schemas[t.Schema][t.Name] = t
+	}
+	out := make([]Table, len(tables))
+	ids := map[string]map[string]string{}
+	for schema, byName := range schemas {
+		ids[schema] = map[string]string{"NULL": "NULL"}
+		number(byName["ducklake_data_file"], "data_file_id", "data", ids[schema], byName["ducklake_file_column_stats"])
+		number(byName["ducklake_delete_file"], "delete_file_id", "delete", ids[schema], Table{})
+	}
+	for i, t := range tables {
+		out[i] = replaceIDs(t, ids[t.Schema])
+	}
+	return out
+}
+
+// number orders the files of a table by their rows and by the statistics about them, and gives them names by that order.
+func number(t Table, column, prefix string, ids map[string]string, stats Table) {
+	col := t.column(column)
+	if col < 0 {
+		return
+	}
+	about := map[string][]string{}
+	if c := stats.column(column); c >= 0 {
+		for _, r := range stats.Rows {
+			about[r[c]] = append(about[r[c]], strings.Join(replaceIDs(Table{Columns: stats.Columns, Rows: [][]string{r}}, nil).Rows[0], "|"))
+		}
+	}
+	type file struct{ key, id string }
+	files := make([]file, len(t.Rows))
+	for i, r := range t.Rows {
+		own := about[r[col]]
+		sort.Strings(own)
+		row := append([]string(nil), r...)
+		row[col] = ""
+		row = replaceIDs(Table{Columns: t.Columns, Rows: [][]string{row}}, ids).Rows[0]
+		files[i] = file{strings.Join(row, "|") + strings.Join(own, "|"), r[col]}
+	}
+	sort.Slice(files, func(i, j int) bool { return files[i].key < files[j].key })
+	for i, f := range files {
+		ids[f.id] = fmt.Sprintf("%s %d", prefix, i+1)
+	}
+}
+
+// replaceIDs puts new names for file ids into a table; files that the catalog no longer has become "gone".
+func replaceIDs(t Table, ids map[string]string) Table {
+	var cols []int
+	for _, name := range []string{"data_file_id", "delete_file_id", "file_id"} {
+		if c := t.column(name); c >= 0 {
+			cols = append(cols, c)
+		}
+	}
+	if len(cols) == 0 || !strings.HasPrefix(t.Name, "ducklake_") && t.Name != "" || strings.HasPrefix(t.Name, "ducklake_inlined_data_") {
+		return t
+	}
+	rows := make([][]string, len(t.Rows))
+	for i, r := range t.Rows {
+		row := append([]string(nil), r...)
+		for _, c := range cols {
+			if id, ok := ids[row[c]]; ok {
+				row[c] = id
+			} else {
+				row[c] = "gone"
+			}
+		}
+		rows[i] = row
+	}
+	return Table{Schema: t.Schema, Name: t.Name, Columns: t.Columns, Rows: rows}
 }
 
 func compareRows(name string, a, b []string) []string {

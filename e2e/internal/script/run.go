@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"sort"
@@ -55,7 +57,7 @@ var errStop = errors.New("stopped")
 func Run(ctx context.Context, s *Script, t Target, db string) (*Trace, error) {
 	ctx, cancel := context.WithTimeout(ctx, scriptTimeout)
 	defer cancel()
-	data, err := os.MkdirTemp("", "eider-lake-")
+	data, err := dataDir()
 	if err != nil {
 		return nil, err
 	}
@@ -83,6 +85,17 @@ func Run(ctx context.Context, s *Script, t Target, db string) (*Trace, error) {
 		r.trace.Failures = append(r.trace.Failures, "tables: "+err.Error())
 	}
 	return r.trace, t.DropDatabase(ctx, db)
+}
+
+// dataDir makes a new folder whose path has the same length each time: delete files hold paths, their sizes end up in the catalog.
+func dataDir() (string, error) {
+	for {
+		dir := filepath.Join(os.TempDir(), fmt.Sprintf("eider-lake-%010d", rand.Uint32()))
+		err := os.Mkdir(dir, 0o700)
+		if !errors.Is(err, os.ErrExist) {
+			return dir, err
+		}
+	}
 }
 
 type session struct {
@@ -184,8 +197,8 @@ func (r *runner) step(ctx context.Context, st *Step, top bool) error {
 		}
 		var lines []string
 		for _, t := range tables {
-			lines = append(lines, t.Name+" "+t.Columns)
-			lines = append(lines, t.Rows...)
+			lines = append(lines, t.Schema+"."+t.Name+" "+strings.Join(t.Columns, " "))
+			lines = append(lines, t.lines()...)
 		}
 		r.trace.Outcomes = append(r.trace.Outcomes, Outcome{Line: st.Line, SQL: "tables", Rows: lines, Differs: st.Differs})
 	case VerbEach, VerbRepeat:
@@ -441,4 +454,3 @@ func (r *runner) substitute(s string) string {
 		return m
 	})
 }
-
