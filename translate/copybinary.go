@@ -13,7 +13,7 @@ func (c *copyIn) runBinary(in CopyReader) error {
 	r := &copyStream{in: in}
 	head, err := r.take(len(copyHeader))
 	if err != nil {
-		return c.streamEnd(err, "COPY file signature not recognized")
+		return c.streamEnd(err, "COPY file signature not recognized", "")
 	}
 	if string(head[:11]) != string(copyHeader[:11]) {
 		return pgerr.New(pgerr.BadCopyFileFormat, "COPY file signature not recognized")
@@ -28,7 +28,7 @@ func (c *copyIn) runBinary(in CopyReader) error {
 	if n := int(int32(be32(head[15:]))); n < 0 {
 		return pgerr.New(pgerr.BadCopyFileFormat, "invalid COPY file header (missing length)")
 	} else if _, err := r.take(n); err != nil {
-		return c.streamEnd(err, "invalid COPY file header (wrong length)")
+		return c.streamEnd(err, "invalid COPY file header (wrong length)", "")
 	}
 	for {
 		c.line++
@@ -47,7 +47,7 @@ func (c *copyIn) binaryRow(r *copyStream) (more bool, err error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, c.streamEnd(err, "unexpected EOF in COPY data")
+		return false, c.streamEnd(err, "unexpected EOF in COPY data", "")
 	}
 	fields := int(int16(uint16(b[0])<<8 | uint16(b[1])))
 	if fields == -1 {
@@ -68,7 +68,7 @@ func (c *copyIn) binaryRow(r *copyStream) (more bool, err error) {
 	for i := range fields {
 		b, err := r.peek(size + 4)
 		if err != nil {
-			return false, c.streamEnd(err, "unexpected EOF in COPY data")
+			return false, c.streamEnd(err, "unexpected EOF in COPY data", ", column "+c.cols[i].Name)
 		}
 		n := int(int32(be32(b[size:])))
 		size += 4
@@ -78,7 +78,7 @@ func (c *copyIn) binaryRow(r *copyStream) (more bool, err error) {
 		size += max(n, 0)
 	}
 	if b, err = r.take(size); err != nil {
-		return false, c.streamEnd(err, "unexpected EOF in COPY data")
+		return false, c.streamEnd(err, "unexpected EOF in COPY data", ", column "+c.cols[fields-1].Name)
 	}
 	b = b[2:]
 	for i := range fields {
@@ -109,9 +109,9 @@ func be32(b []byte) uint32 {
 }
 
 // streamEnd words the end of the data in the wrong place; other errors pass.
-func (c *copyIn) streamEnd(err error, text string) error {
+func (c *copyIn) streamEnd(err error, text, detail string) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return c.context(pgerr.New(pgerr.BadCopyFileFormat, "%s", text), "")
+		return c.context(pgerr.New(pgerr.BadCopyFileFormat, "%s", text), detail)
 	}
 	return err
 }

@@ -48,6 +48,9 @@ func (s *Session) copyFrom(ctx context.Context, rq *request, st *ast.Copy, opts 
 	if err != nil {
 		return 0, err
 	}
+	if err := s.freezePortals(nil); err != nil {
+		return 0, err
+	}
 	in, err := rq.out.CopyIn(opts.format == copyBinary, len(c.cols))
 	if err != nil {
 		return 0, err
@@ -62,7 +65,7 @@ func (s *Session) copyFrom(ctx context.Context, rq *request, st *ast.Copy, opts 
 }
 
 func (s *Session) prepareCopyIn(ctx context.Context, t *store.Txn, rq *request, st *ast.Copy, opts *copyOptions) (*copyIn, error) {
-	tbl, err := s.binder(t, rq).BindTable(*st.Table)
+	tbl, err := s.bindTable(t, rq, *st.Table)
 	if err != nil {
 		if pgerr.CodeOf(err) == pgerr.WrongObjectType {
 			return nil, systemRelation(st.Table.Name)
@@ -179,7 +182,9 @@ func (c *copyIn) context(err error, detail string) error {
 		return err
 	}
 	e2 := *e
-	e2.Where = fmt.Sprintf("COPY %s, line %d", c.table.Name, c.line) + detail
+	if c.line > 0 {
+		e2.Where = fmt.Sprintf("COPY %s, line %d", c.table.Name, c.line) + detail
+	}
 	return &e2
 }
 

@@ -27,7 +27,8 @@ type lineReader struct {
 	esc   byte
 	delim byte
 	eol   endOfLine
-	lines int // newlines passed inside a CSV value
+	lines int  // newlines passed inside a CSV value
+	open  bool // the data ended inside quotes
 }
 
 // field is one value of a line as it was written, and whether CSV quotes were around it.
@@ -49,10 +50,13 @@ func (c *copyIn) runLines(in CopyReader, csv bool) error {
 			return nil
 		}
 		if err != nil {
-			if pgerr.CodeOf(err) == pgerr.BadCopyFileFormat {
-				return c.context(err, c.lineContext(line))
+			if pgerr.As(err) == nil {
+				return err
 			}
-			return err
+			if l := c.lineContext(line); lr.open {
+				return c.context(err, l)
+			}
+			return c.context(err, "")
 		}
 		if header {
 			header = false
@@ -219,6 +223,7 @@ func (l *lineReader) next() ([]byte, error) {
 		return nil, err
 	}
 	if inQuote {
+		l.open = true
 		return b, pgerr.New(pgerr.BadCopyFileFormat, "unterminated CSV quoted field")
 	}
 	l.r.pos += len(b)

@@ -118,7 +118,7 @@ func (s *Session) copyQuery(t *store.Txn, rq *request, st *ast.Copy) (ast.Stmt, 
 		return nil, errFeature("COPY of this statement is not supported")
 	}
 	core := &ast.SelectCore{Pos: st.Table.Pos, From: []ast.TableExpr{&ast.TableRef{Name: *st.Table}}}
-	tbl, err := s.binder(t, rq).BindTable(*st.Table)
+	tbl, err := s.bindTable(t, rq, *st.Table)
 	switch {
 	case err == nil:
 		if tbl.Kind == rel.KindView {

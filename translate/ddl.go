@@ -42,6 +42,9 @@ func (s *Session) startDDL(ctx context.Context, rq *request) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.freezePortals(nil); err != nil {
+		return nil, err
+	}
 	d := &ddl{s: s, ctx: ctx, rq: rq, t: t}
 	switch st := rq.stmt.(type) {
 	case *ast.CreateTable:
@@ -102,6 +105,19 @@ func ddlTags(st ast.Stmt) (tag, what string) {
 
 func (d *ddl) notice(code, format string, args ...any) error {
 	return d.s.notice(d.rq.out, notice(code, format, args...))
+}
+
+// bindTable resolves a table that a utility statement names; such errors have no position.
+func (d *ddl) bindTable(n ast.Name) (*rel.Table, error) { return d.s.bindTable(d.t, d.rq, n) }
+
+func (s *Session) bindTable(t *store.Txn, rq *request, n ast.Name) (*rel.Table, error) {
+	tbl, err := s.binder(t, rq).BindTable(n)
+	if e := pgerr.As(err); e != nil {
+		e2 := *e
+		e2.Position = 0
+		return nil, &e2
+	}
+	return tbl, err
 }
 
 // at sets the position of an error.

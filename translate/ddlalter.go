@@ -33,9 +33,9 @@ func (d *ddl) alterTable(st *ast.AlterTable) error {
 			return d.notice(pgerr.SuccessfulCompletion, "relation %q does not exist, skipping", displayName(st.Name))
 		}
 		if !schemaOK {
-			return d.at(noSchema(st.Name.Schema), st.Name.Pos)
+			return noSchema(st.Name.Schema)
 		}
-		return d.at(noRelation(st.Name), st.Name.Pos)
+		return noRelation(st.Name)
 	}
 	if st.Kind == "view" && tbl.Kind != rel.KindView {
 		return pgerr.New(pgerr.WrongObjectType, "%q is not a view", tbl.Name)
@@ -467,23 +467,19 @@ func (d *ddl) setType(tbl *rel.Table, a *ast.AlterAction) (*rel.Table, error) {
 		return nil, err
 	}
 	b := d.s.binder(d.t, d.rq)
-	var conv exec.Expr
 	using := a.Using
 	if using == nil {
 		using = &ast.ColumnRef{Pos: ast.Pos(a.Pos), Parts: []string{a.Column}}
 	}
-	if conv, err = b.BindExpr(b.TableScope(tbl, tbl.Name), using); err != nil {
-		return nil, err
-	}
-	from := conv.Type()
-	if conv, err = b.CoerceAssign(conv, to, a.Column); err != nil {
+	conv, from, err := b.BindAssign(b.TableScope(tbl, tbl.Name), using, to, a.Column)
+	if err != nil {
 		if pgerr.CodeOf(err) == pgerr.DatatypeMismatch {
 			if a.Using != nil {
 				return nil, pgerr.New(pgerr.DatatypeMismatch, "result of USING clause for column %q cannot be cast automatically to type %s",
-					a.Column, types.FormatType(types.T{OID: to.OID, Mod: -1})).WithHint("You might need to add an explicit cast.")
+					a.Column, types.TypeName(to.OID)).WithHint("You might need to add an explicit cast.")
 			}
 			return nil, pgerr.New(pgerr.DatatypeMismatch, "column %q cannot be cast automatically to type %s",
-				a.Column, types.FormatType(types.T{OID: to.OID, Mod: -1})).
+				a.Column, types.TypeName(to.OID)).
 				WithHint("You might need to specify \"USING %s::%s\".", quoteIdent(a.Column), types.FormatType(to))
 		}
 		return nil, err
@@ -495,7 +491,7 @@ func (d *ddl) setType(tbl *rel.Table, a *ast.AlterAction) (*rel.Table, error) {
 	if col.Default != "" {
 		if _, err := d.s.bindDefault(d.t, d.rq, col); err != nil {
 			return nil, pgerr.New(pgerr.DatatypeMismatch, "default for column %q cannot be cast automatically to type %s",
-				a.Column, types.FormatType(types.T{OID: to.OID, Mod: -1}))
+				a.Column, types.TypeName(to.OID))
 		}
 	}
 	if a.Using == nil && to.Mod < 0 && isPlainText(from.OID) && isPlainText(to.OID) {

@@ -296,7 +296,7 @@ func (d *ddl) dropIndexes(st *ast.Drop) error {
 func (d *ddl) truncate(st *ast.Truncate) error {
 	var list []*rel.Table
 	for _, n := range st.Tables {
-		tbl, err := d.s.binder(d.t, d.rq).BindTable(n)
+		tbl, err := d.bindTable(n)
 		if err != nil {
 			if pgerr.CodeOf(err) == pgerr.WrongObjectType {
 				return systemRelation(n.Name)

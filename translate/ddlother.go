@@ -20,7 +20,7 @@ func (d *ddl) createIndex(st *ast.CreateIndex) error {
 			return err
 		}
 	}
-	tbl, err := d.s.binder(d.t, d.rq).BindTable(st.Table)
+	tbl, err := d.bindTable(st.Table)
 	if err != nil {
 		if pgerr.CodeOf(err) == pgerr.WrongObjectType {
 			return systemRelation(st.Table.Name)
@@ -193,7 +193,7 @@ func (d *ddl) comment(st *ast.Comment) error {
 		c.Comment = text
 		return d.t.PutSchema(&c)
 	case "table", "view", "column":
-		tbl, err := d.s.binder(d.t, d.rq).BindTable(st.Name)
+		tbl, err := d.bindTable(st.Name)
 		if err != nil {
 			if pgerr.CodeOf(err) == pgerr.WrongObjectType {
 				return systemRelation(st.Name.Name)
@@ -283,20 +283,31 @@ func (s *Session) dropDatabase(ctx context.Context, rq *request, st *ast.DropDat
 			}
 		}
 	}
-	if n := s.shared.others(c, s); n > 0 && !st.Force {
-		verb := "sessions"
-		are := "are"
-		if n == 1 {
-			verb, are = "session", "is"
+	if !st.Force {
+		if err := s.databaseInUse(c); err != nil {
+			return err
 		}
-		return pgerr.New(pgerr.ObjectInUse, "database %q is being accessed by other users", st.Name).
-			WithDetail("There %s %d other %s using the database.", are, n, verb)
 	}
 	return s.deps.Store.DropCatalog(ctx, st.Name)
 }
 
+// databaseInUse refuses to change a catalog that others are connected to.
+func (s *Session) databaseInUse(c *store.Catalog) error {
+	n := s.shared.others(c, s)
+	if n == 0 {
+		return nil
+	}
+	sessions, are := "sessions", "are"
+	if n == 1 {
+		sessions, are = "session", "is"
+	}
+	return pgerr.New(pgerr.ObjectInUse, "database %q is being accessed by other users", c.Name()).
+		WithDetail("There %s %d other %s using the database.", are, n, sessions)
+}
+
 func (s *Session) alterDatabase(ctx context.Context, st *ast.AlterDatabase) error {
-	if _, err := s.deps.Store.Catalog(st.Name); err != nil {
+	c, err := s.deps.Store.Catalog(st.Name)
+	if err != nil {
 		return pgerr.Wrap(err, pgerr.InvalidCatalogName, "database %q does not exist", st.Name)
 	}
 	if st.NewName == "" {
@@ -308,7 +319,10 @@ func (s *Session) alterDatabase(ctx context.Context, st *ast.AlterDatabase) erro
 	if st.Name == s.db {
 		return errFeature("current database cannot be renamed")
 	}
-	err := s.deps.Store.RenameCatalog(ctx, st.Name, st.NewName)
+	if err := s.databaseInUse(c); err != nil {
+		return err
+	}
+	err = s.deps.Store.RenameCatalog(ctx, st.Name, st.NewName)
 	if errors.Is(err, store.ErrExists) {
 		return pgerr.Wrap(err, pgerr.DuplicateDatabase, "database %q already exists", st.NewName)
 	}

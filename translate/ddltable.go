@@ -101,7 +101,7 @@ func (n *newTable) column(def *ast.ColumnDef) error {
 // columnDef checks a column's name and type.
 func (d *ddl) columnDef(tbl *rel.Table, def *ast.ColumnDef) (rel.Column, error) {
 	if systemColumns[def.Name] {
-		return rel.Column{}, pgerr.New(pgerr.DuplicateColumn, "column name %q is that of a system column", def.Name)
+		return rel.Column{}, pgerr.New(pgerr.DuplicateColumn, "column name %q conflicts with a system column name", def.Name)
 	}
 	if findColumn(tbl, def.Name) != nil {
 		return rel.Column{}, pgerr.New(pgerr.DuplicateColumn, "column %q specified more than once", def.Name)
@@ -148,12 +148,12 @@ func (n *newTable) columnConstraints(def *ast.ColumnDef) error {
 		switch con.Kind {
 		case "not null":
 			if sawNull {
-				return n.d.at(pgerr.New(pgerr.SyntaxError, "contradicting NULL/NOT NULL declarations for column %q of table %q", c.Name, n.tbl.Name), con.Pos)
+				return n.d.at(pgerr.New(pgerr.SyntaxError, "conflicting NULL/NOT NULL declarations for column %q of table %q", c.Name, n.tbl.Name), con.Pos)
 			}
 			c.NotNull = true
 		case "null":
 			if c.NotNull {
-				return n.d.at(pgerr.New(pgerr.SyntaxError, "contradicting NULL/NOT NULL declarations for column %q of table %q", c.Name, n.tbl.Name), con.Pos)
+				return n.d.at(pgerr.New(pgerr.SyntaxError, "conflicting NULL/NOT NULL declarations for column %q of table %q", c.Name, n.tbl.Name), con.Pos)
 			}
 			sawNull = true
 		case "default":
@@ -188,14 +188,10 @@ func (d *ddl) defaultText(c *rel.Column, e ast.Expr, text string) (string, error
 		return "", d.at(errFeature("cannot use column reference in DEFAULT expression"), e.Position())
 	}
 	b := d.s.binder(d.t, &request{sql: d.rq.sql, noParams: true, out: d.rq.out})
-	bound, err := b.BindExpr(nil, e)
-	if err != nil {
-		return "", err
-	}
-	if _, err := b.CoerceAssign(bound, types.T{OID: c.Type, Mod: c.Mod}, c.Name); err != nil {
+	if _, from, err := b.BindAssign(nil, e, types.T{OID: c.Type, Mod: c.Mod}, c.Name); err != nil {
 		if pgerr.CodeOf(err) == pgerr.DatatypeMismatch {
 			return "", pgerr.New(pgerr.DatatypeMismatch, "column %q is of type %s but default expression is of type %s", c.Name,
-				types.FormatType(types.T{OID: c.Type, Mod: -1}), types.FormatType(types.T{OID: bound.Type().OID, Mod: -1})).
+				types.TypeName(c.Type), types.TypeName(from.OID)).
 				WithHint("You will need to rewrite or cast the expression.")
 		}
 		return "", err
@@ -293,7 +289,7 @@ func indexable(c *rel.Column) error {
 	switch c.Type {
 	case types.JSONOID:
 		return pgerr.New(pgerr.UndefinedObject, "data type %s has no default operator class for access method \"btree\"",
-			types.FormatType(types.T{OID: c.Type, Mod: -1})).
+			types.TypeName(c.Type)).
 			WithHint("You must specify an operator class for the index or define a default operator class for the data type.")
 	}
 	return nil

@@ -402,3 +402,49 @@ func (s *Session) holdCursors(ctx context.Context) error {
 	}
 	return nil
 }
+
+// freezePortals reads the portals and cursors that are open to their end before the
+// transaction changes anything: they show what was there when they were opened. st is the
+// statement that is about to run, nil for a change of definitions.
+func (s *Session) freezePortals(st ast.Stmt) error {
+	if len(s.portals) == 0 {
+		return nil
+	}
+	if st != nil {
+		changes := false
+		writes(st, func(string, ast.Name) { changes = true })
+		if !changes {
+			return nil
+		}
+	}
+	for _, p := range s.portals {
+		if p.run == nil || p.run.iter == nil || p.run.ectx == nil || p.run.buffered {
+			continue
+		}
+		if err := p.run.freeze(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// freeze replaces the rows to come by copies of them.
+func (r *running) freeze() error {
+	var list []exec.Row
+	for {
+		row, err := r.iter.Next()
+		if errors.Is(err, exec.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if err := r.ectx.Mem.Grow(rowSize(row)); err != nil {
+			return err
+		}
+		list = append(list, cloneRow(row))
+	}
+	r.close()
+	r.iter, r.buffered = &exec.SliceIter{Items: list}, true
+	return nil
+}

@@ -140,11 +140,13 @@ func (s *Session) execExecute(ctx context.Context, rq *request, st *ast.Execute)
 		sub.params = make([]types.Datum, len(st.Args))
 		for i, a := range st.Args {
 			b := s.binder(t, rq)
-			e, err := b.BindExpr(nil, a)
+			e, from, err := b.BindAssign(nil, a, types.T{OID: p.params[i], Mod: -1}, "")
 			if err != nil {
-				return nil, err
-			}
-			if e, err = b.CoerceAssign(e, types.T{OID: p.params[i], Mod: -1}, "$"+itoa(i+1)); err != nil {
+				if pgerr.CodeOf(err) == pgerr.DatatypeMismatch {
+					err = pgerr.New(pgerr.DatatypeMismatch, "parameter $%d of type %s cannot be coerced to the expected type %s",
+						i+1, types.TypeName(from.OID), types.TypeName(p.params[i])).
+						WithHint("You will need to rewrite or cast the expression.").At(rq.sql, a.Position())
+				}
 				return nil, err
 			}
 			d, err := e.Eval(s.execCtx(ctx, t, rq), nil)

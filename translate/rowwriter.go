@@ -49,11 +49,8 @@ func (s *Session) bindDefault(t *store.Txn, rq *request, c *rel.Column) (exec.Ex
 		return nil, err
 	}
 	b := s.storedBinder(t, rq, c.Default)
-	e, err := b.BindExpr(nil, tree)
-	if err != nil {
-		return nil, err
-	}
-	return b.CoerceAssign(e, types.T{OID: c.Type, Mod: c.Mod}, c.Name)
+	e, _, err := b.BindAssign(nil, tree, types.T{OID: c.Type, Mod: c.Mod}, c.Name)
+	return e, err
 }
 
 // storedBinder binds an expression kept in a descriptor.

@@ -181,6 +181,9 @@ func (s *Session) startQuery(ctx context.Context, rq *request) (*running, error)
 			return nil, err
 		}
 	}
+	if err := s.freezePortals(rq.stmt); err != nil {
+		return nil, err
+	}
 	ectx := s.execCtx(ctx, t, rq)
 	ectx.Slots = slots
 	r, err := s.open(node, ectx, rq.stmt)
@@ -240,8 +243,9 @@ func (s *Session) open(node exec.Node, ectx *exec.Ctx, st ast.Stmt) (*running, e
 
 // runDML runs a data-modifying statement to its end and keeps its RETURNING rows.
 func (r *running) runDML(node exec.Node, returning bool) error {
-	defer r.close()
 	iter := r.iter
+	r.iter = nil
+	defer func() { _ = iter.Close() }()
 	var kept []exec.Row
 	for {
 		row, err := iter.Next()
@@ -266,7 +270,6 @@ func (r *running) runDML(node exec.Node, returning bool) error {
 		return err
 	}
 	r.tag, r.counted = r.tag+" "+strconv.FormatInt(n, 10), false
-	r.iter = nil
 	if returning {
 		r.cols = nonNilColumns(node.Columns())
 		r.iter = &exec.SliceIter{Items: kept}
@@ -319,7 +322,7 @@ func (s *Session) checkReadOnly(t *store.Txn, rq *request) error {
 		if bad != nil {
 			return
 		}
-		if tbl, err := s.binder(t, rq).BindTable(table); err == nil && tbl.Temp {
+		if tbl, err := s.bindTable(t, rq, table); err == nil && tbl.Temp {
 			return
 		}
 		bad = pgerr.New(pgerr.ReadOnlySQLTransaction, "cannot execute %s in a read-only transaction", what)

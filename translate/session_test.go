@@ -206,7 +206,8 @@ func (*panicky) RowDescription([]exec.Column, []int16) error { panic("boom") }
 
 func TestPanicIsAnError(t *testing.T) {
 	w := newWorld(t)
-	w.run("a", "create table t (a int); begin; insert into t values (1); savepoint x")
+	w.run("a", "create table t (a int)")
+	w.run("a", "begin; insert into t values (1); savepoint x")
 	s := w.session("a")
 	err := s.Simple(context.Background(), "select a from t", &panicky{transcript{sess: s}})
 	if e := pgerr.As(err); e == nil || e.Code != "XX000" {

@@ -241,7 +241,7 @@ func (s *Session) execMaintenance(rq *request, st *ast.Maintenance) (string, err
 			return "", err
 		}
 		for _, n := range st.Tables {
-			if _, err := s.binder(t, rq).BindTable(n); err != nil && pgerr.CodeOf(err) != pgerr.WrongObjectType {
+			if _, err := s.bindTable(t, rq, n); err != nil && pgerr.CodeOf(err) != pgerr.WrongObjectType {
 				return "", err
 			}
 		}
@@ -259,7 +259,7 @@ func (s *Session) execLock(rq *request, st *ast.Lock) error {
 		return err
 	}
 	for _, n := range st.Tables {
-		if _, err := s.binder(t, rq).BindTable(n); err != nil && pgerr.CodeOf(err) != pgerr.WrongObjectType {
+		if _, err := s.bindTable(t, rq, n); err != nil && pgerr.CodeOf(err) != pgerr.WrongObjectType {
 			return err
 		}
 	}
