@@ -147,7 +147,7 @@ func (b *Binder) noOperator(name string, l, r exec.Expr, pos int, ambiguous bool
 		show = types.TypeName(l.Type().OID) + " " + name + " " + show
 	}
 	if ambiguous {
-		return b.err(pos, pgerr.AmbiguousFunction, "operator is not unambiguous: %s", show).
+		return b.err(pos, pgerr.AmbiguousFunction, "operator is not unique: %s", show).
 			WithHint("Could not choose a best candidate operator. You might need to add explicit type casts.")
 	}
 	return b.err(pos, pgerr.UndefinedFunction, "operator does not exist: %s", show).

@@ -40,9 +40,10 @@ next:
 	return out
 }
 
-// polyConsistent says whether the arguments declared with one polymorphic type agree.
+// polyConsistent says whether the arguments declared with one polymorphic type agree, and
+// those of a compatible one have a common type.
 func polyConsistent(decl, actual []types.OID) bool {
-	var elem types.OID
+	var elem, compatible types.OID
 	for i, d := range decl {
 		a := actual[i]
 		if a == types.UnknownOID {
@@ -52,6 +53,15 @@ func polyConsistent(decl, actual []types.OID) bool {
 		case types.AnyElementOID, types.AnyNonArrayOID, types.AnyEnumOID:
 		case types.AnyArrayOID:
 			a = types.ElemOf(a)
+		case types.AnyCompatibleOID, types.AnyCompatibleArrayOID:
+			if d == types.AnyCompatibleArrayOID {
+				a = types.ElemOf(a)
+			}
+			if compatible != 0 && !canCoerce(a, compatible, types.Implicit) && !canCoerce(compatible, a, types.Implicit) {
+				return false
+			}
+			compatible = a
+			continue
 		default:
 			continue
 		}
