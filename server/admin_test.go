@@ -86,7 +86,7 @@ func TestAdmin(t *testing.T) {
 	_, text := get("/metrics")
 	for _, want := range []string{
 		`eider_statements_total{kind="BEGIN",result="ok"} 1`,
-		`eider_statements_total{kind="OTHER",result="error"} 0`,
+		`eider_statements_total{kind="BEGIN",result="error"} 1`,
 		`eider_errors_total{sqlstate="42P01"} 1`,
 		`eider_copy_rows_total 3`,
 		`eider_sessions{state="idle in transaction (aborted)"} 1`,

@@ -34,12 +34,13 @@ type Metrics struct {
 	commitBytes  prometheus.Counter
 	applies      *prometheus.HistogramVec
 
-	kinds map[string]*kindMetrics
+	kinds map[string]*kindMetrics // every kind; the children are made when they are needed
 	live  *liveCollector
 }
 
 // kindMetrics are the children of one statement kind, looked up once.
 type kindMetrics struct {
+	once       sync.Once
 	ok, failed prometheus.Counter
 	seconds    prometheus.Observer
 }
@@ -92,11 +93,7 @@ func NewMetrics() *Metrics {
 	m.applies = histogramVec(metricApplies, seconds)
 	m.kinds = make(map[string]*kindMetrics, len(statementKinds))
 	for _, k := range statementKinds {
-		m.kinds[k] = &kindMetrics{
-			ok:      m.statements.WithLabelValues(k, "ok"),
-			failed:  m.statements.WithLabelValues(k, "error"),
-			seconds: m.durations.WithLabelValues(k),
-		}
+		m.kinds[k] = &kindMetrics{}
 	}
 	m.live = newLiveCollector()
 	m.reg.MustRegister(m.live, collectors.NewGoCollector(),
@@ -137,10 +134,17 @@ func (m *Metrics) statementFailed(text string, took time.Duration) {
 }
 
 func (m *Metrics) kind(word string) *kindMetrics {
-	if k, ok := m.kinds[word]; ok {
-		return k
+	k, ok := m.kinds[word]
+	if !ok {
+		word = "OTHER"
+		k = m.kinds[word]
 	}
-	return m.kinds["OTHER"]
+	k.once.Do(func() {
+		k.ok = m.statements.WithLabelValues(word, "ok")
+		k.failed = m.statements.WithLabelValues(word, "error")
+		k.seconds = m.durations.WithLabelValues(word)
+	})
+	return k
 }
 
 // failed counts an ErrorResponse.
