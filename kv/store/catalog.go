@@ -196,3 +196,6 @@ func scanRange(r kv.Reader, prefix []byte, f func(key, val []byte) error) (err e
 	}
 	return it.Err()
 }
+
+// Engine returns the engine that the catalog is in, for metrics and tools.
+func (c *Catalog) Engine() kv.Engine { return c.store.engine }
