@@ -166,6 +166,7 @@ func (b *Binder) coerceUnknown(e exec.Expr, to types.T, ctx types.CastContext, p
 			return e2, err
 		}
 		n := *x
+		n.HasVal, n.Val = false, types.Null
 		n.T = typ(to.OID)
 		if to.OID == types.IntervalOID {
 			n.T = to
