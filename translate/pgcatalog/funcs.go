@@ -100,7 +100,6 @@ func sessionFuncs() []exec.Func {
 			return dOID(0), nil
 		}),
 		stable("pg_is_other_temp_schema", tBool, constant(dBool(false)), tOID),
-		stable("pg_client_encoding", tName, constant(dText("UTF8"))),
 		stable("getdatabaseencoding", tName, constant(dText("UTF8"))),
 		immutable("pg_encoding_to_char", tName, func(c *exec.Call) (types.Datum, error) {
 			switch c.Args[0].I {
@@ -120,7 +119,6 @@ func sessionFuncs() []exec.Func {
 			}
 			return dInt(-1), nil
 		}, tName),
-		nullable(stable("pg_typeof", types.RegtypeOID, func(c *exec.Call) (types.Datum, error) { return dOID(c.Types[0].OID), nil }, types.AnyOID)),
 	}
 }
 

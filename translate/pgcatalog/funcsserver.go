@@ -1,9 +1,7 @@
 package pgcatalog
 
 import (
-	"math"
 	"strconv"
-	"time"
 
 	"github.com/eiderdb/eider/translate/exec"
 	"github.com/eiderdb/eider/translate/pgerr"
@@ -51,7 +49,6 @@ func serverFuncs() []exec.Func {
 		volatile("pg_terminate_backend", tBool, signal(Signaller.TerminateBackend), tInt4),
 		volatile("pg_terminate_backend", tBool, signal(Signaller.TerminateBackend), tInt4, tInt8),
 		volatile("pg_reload_conf", tBool, constant(dBool(true))),
-		volatile("pg_sleep", tVoid, sleep, types.Float8OID),
 		stable("txid_current", tInt8, xid),
 		stable("txid_current_if_assigned", tInt8, constant(types.Null)),
 		stable("pg_current_xact_id_if_assigned", types.Xid8OID, constant(types.Null)),
@@ -67,23 +64,6 @@ func serverFuncs() []exec.Func {
 		volatile("pg_notification_queue_usage", types.Float8OID, constant(dFloat(0))),
 	}
 	return fns
-}
-
-// sleep is pg_sleep: it ends early when the statement is cancelled.
-func sleep(c *exec.Call) (types.Datum, error) {
-	d := time.Duration(math.Float64frombits(uint64(c.Args[0].I)) * float64(time.Second))
-	if c.Context == nil {
-		time.Sleep(d)
-		return types.Datum{Valid: true}, nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return types.Datum{B: []byte{}, Valid: true}, nil
-	case <-c.Done():
-		return types.Null, c.CheckNow()
-	}
 }
 
 func lockFuncs() []exec.Func {
