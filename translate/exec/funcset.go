@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/eiderdb/eider/translate/types"
@@ -56,7 +57,8 @@ type FuncSet struct {
 	byName map[string][]*Func
 }
 
-// NewFuncSet makes a set of the built-in functions and extra ones (system functions).
+// NewFuncSet makes a set of the built-in functions and extra ones (system functions). An
+// extra one takes the place of a built-in one of the same name and argument types.
 func NewFuncSet(extra ...Func) *FuncSet {
 	base := builtins()
 	s := &FuncSet{byName: make(map[string][]*Func, len(base.byName)+len(extra))}
@@ -65,7 +67,9 @@ func NewFuncSet(extra ...Func) *FuncSet {
 	}
 	for i := range extra {
 		f := &extra[i]
-		s.byName[f.Name] = append(s.byName[f.Name], f)
+		s.byName[f.Name] = append(slices.DeleteFunc(slices.Clone(s.byName[f.Name]), func(b *Func) bool {
+			return b.Variadic == f.Variadic && slices.Equal(b.Args, f.Args)
+		}), f)
 	}
 	return s
 }
