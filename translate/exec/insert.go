@@ -94,7 +94,8 @@ func (n *LitValues) at(err error, cell *LitCell) error {
 	if err == nil || n.Stmt == nil {
 		return err
 	}
-	if e := pgerr.As(err); e != nil {
+	// A modifier's complaint is not about the literal's text and has no position.
+	if e := pgerr.As(err); e != nil && e.Code != pgerr.StringDataRightTruncation && !(e.Code == pgerr.NumericValueOutOfRange && e.Detail != "") {
 		return e.At(*n.Stmt, int(cell.Pos))
 	}
 	return err

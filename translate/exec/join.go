@@ -48,6 +48,8 @@ type Join struct {
 	Keyed Source
 	// KeyedOn is the condition to test with Keyed (all of the join's).
 	KeyedOn Expr
+	// Small is up to how many left rows Keyed is used; 0 means smallOuter.
+	Small int
 	// Lateral: the right side reads columns of the left: it is restarted for every left row.
 	Lateral bool
 }
@@ -217,6 +219,10 @@ func (it *adaptiveIter) open() error {
 	var rows []Row
 	buf := make(Row, len(it.j.LCols.Idx))
 	more := false
+	limit := it.j.Small
+	if limit == 0 {
+		limit = smallOuter
+	}
 	for {
 		ok, err := li.Next()
 		if err != nil {
@@ -235,7 +241,7 @@ func (it *adaptiveIter) open() error {
 			return err
 		}
 		rows = append(rows, kept)
-		if len(rows) >= smallOuter {
+		if len(rows) >= limit {
 			more = true
 			break
 		}

@@ -300,7 +300,7 @@ func (b *Binder) insertSource(n *exec.Insert, t *rel.Table, into []int, x *ast.I
 		want[i] = types.T{OID: c.Type, Mod: c.Mod}
 		from := cols[i].Type.OID
 		if from != types.UnknownOID && !canCoerce(from, c.Type, types.Assignment) {
-			return b.err(x.Query.Pos, pgerr.DatatypeMismatch, "column %q is of type %s but expression is of type %s", c.Name, types.TypeName(c.Type), types.TypeName(from)).
+			return b.err(targetPos(x.Query, i), pgerr.DatatypeMismatch, "column %q is of type %s but expression is of type %s", c.Name, types.TypeName(c.Type), types.TypeName(from)).
 				WithHint("You will need to rewrite or cast the expression.")
 		}
 	}
@@ -309,6 +309,19 @@ func (b *Binder) insertSource(n *exec.Insert, t *rel.Table, into []int, x *ast.I
 	}
 	n.Into = into
 	return b.insertDefaults(n, t, into)
+}
+
+// targetPos is where a query's i-th output expression stands, as far as the text says.
+func targetPos(q *ast.Select, i int) int {
+	if q.Core == nil || i >= len(q.Core.Targets) {
+		return -1
+	}
+	for k := range i + 1 {
+		if _, star := q.Core.Targets[k].Expr.(*ast.Star); star {
+			return q.Core.Targets[k].Expr.Position()
+		}
+	}
+	return q.Core.Targets[i].Expr.Position()
 }
 
 // insertWidth checks the number of expressions against the target columns; without a

@@ -25,7 +25,7 @@ func (b *Binder) call(sc *scope, x *ast.FuncCall) (exec.Expr, error) {
 		return b.aggregate(sc, x)
 	}
 	if exec.IsWindowOnly(name) {
-		return nil, b.err(int(x.Pos), pgerr.WindowingError, "window function %s requires an OVER clause", name)
+		return nil, b.err(int(x.Pos), pgerr.WrongObjectType, "window function %s requires an OVER clause", name)
 	}
 	if x.Distinct || len(x.OrderBy) > 0 || x.Filter != nil || len(x.WithinGroup) > 0 {
 		what := "DISTINCT"
@@ -319,7 +319,7 @@ func (b *Binder) makeCall(m *funcMatch, args []exec.Expr, pos int) (exec.Expr, e
 			if c, err = b.mustCoerce(a, typ(want), types.Implicit, pos); err != nil {
 				return nil, err
 			}
-		} else {
+		} else if _, ok := a.(*exec.ParamRef); ok {
 			c = b.resolveUnknown(a)
 		}
 		x.Args[m.slot[i]] = c

@@ -111,6 +111,12 @@ func (p *joinPlanner) choose(items []*tree, placed relSet, conjs []*conj) int {
 				}
 			}
 		}
+		// A list of values is small, and what it is joined to may have a key for it.
+		for i, t := range items {
+			if ready(t) && t.rel != nil && t.rel.sub != nil && isValues(t.rel.sub.node) {
+				return i
+			}
+		}
 	} else {
 		for i, t := range items {
 			if !ready(t) {
@@ -129,6 +135,18 @@ func (p *joinPlanner) choose(items []*tree, placed relSet, conjs []*conj) int {
 		}
 	}
 	return 0
+}
+
+func isValues(n exec.Node) bool {
+	switch x := n.(type) {
+	case *exec.Values:
+		return true
+	case *exec.CTEScan:
+		return isValues(x.CTE.Node)
+	case *exec.Project:
+		return isValues(x.In)
+	}
+	return false
 }
 
 func isEquality(e exec.Expr) bool {
@@ -279,10 +297,17 @@ func (p *joinPlanner) join(kind exec.JoinKind, l exec.Source, lset relSet, rt *t
 		if keyed, ok := p.keyed(rt.rel, append(append([]exec.Expr(nil), ownList...), on...), lset); ok {
 			j.Keyed = keyed
 			j.KeyedOn = andOf(on)
+			if rt.rel.table != nil {
+				j.Small = storedOuter
+			}
 		}
 	}
 	return j
 }
+
+// storedOuter is up to how many rows a stored table is looked up by key instead of being
+// read whole: a look-up costs about as much as reading a few dozen rows.
+const storedOuter = 5000
 
 func (p *joinPlanner) fill(cs *exec.ColSet, set relSet) {
 	cs.Idx = cs.Idx[:0]

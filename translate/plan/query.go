@@ -339,18 +339,32 @@ func (b *Binder) bindSetOp(q *ast.Select, parent *scope) (exec.Node, error) {
 	return b.orderLimit(q, n, parent)
 }
 
+// firstPos is where a query's first output expression stands.
+func firstPos(q *ast.Select) int {
+	for q.SetOp != nil {
+		q = q.SetOp.Left
+	}
+	switch {
+	case q.Core != nil && len(q.Core.Targets) > 0:
+		return q.Core.Targets[0].Expr.Position()
+	case len(q.Values) > 0 && len(q.Values[0]) > 0:
+		return q.Values[0][0].Position()
+	}
+	return q.Pos
+}
+
 func (b *Binder) setOp(s *ast.SetOp, l, r exec.Node) (exec.Node, error) {
 	name := map[string]string{"union": "UNION", "intersect": "INTERSECT", "except": "EXCEPT"}[s.Op]
 	lc, rc := l.Columns(), r.Columns()
 	if len(lc) != len(rc) {
-		return nil, b.err(s.Right.Pos, pgerr.SyntaxError, "each %s query must have the same number of columns", name)
+		return nil, b.err(firstPos(s.Right), pgerr.SyntaxError, "each %s query must have the same number of columns", name)
 	}
 	n := &exec.SetOp{Op: s.Op, All: s.All}
 	want := make([]types.T, len(lc))
 	for i := range lc {
 		pair := []exec.Expr{&exec.Col{T: lc[i].Type}, &exec.Col{T: rc[i].Type}}
 		// An unknown literal takes the other side's type.
-		oid, err := b.commonType(pair, name, func(int) int { return s.Right.Pos })
+		oid, err := b.commonType(pair, name, func(int) int { return firstPos(s.Right) })
 		if err != nil {
 			return nil, err
 		}

@@ -241,6 +241,19 @@ func (b *Binder) up(sc, found *scope, e exec.Expr) (exec.Expr, error) {
 
 // column resolves a column reference.
 func (b *Binder) column(sc *scope, ref *ast.ColumnRef) (exec.Expr, error) {
+	e, err := b.findColumn(sc, ref)
+	if c, ok := e.(*exec.Col); ok && err == nil && b.agg != nil {
+		if b.agg.pos == nil {
+			b.agg.pos = make(map[*exec.Col]int)
+		}
+		if _, seen := b.agg.pos[c]; !seen {
+			b.agg.pos[c] = int(ref.Pos)
+		}
+	}
+	return e, err
+}
+
+func (b *Binder) findColumn(sc *scope, ref *ast.ColumnRef) (exec.Expr, error) {
 	switch len(ref.Parts) {
 	case 1:
 		return b.bareColumn(sc, ref)

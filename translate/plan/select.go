@@ -117,63 +117,65 @@ func (c *coreBinder) bind() (exec.Node, error) {
 
 // outputName is the name PostgreSQL gives to a target without alias.
 func outputName(e ast.Expr) string {
+	if n, strength := nameOf(e); strength > 0 {
+		return n
+	}
+	return "?column?"
+}
+
+// nameOf is a name with its strength: 2 for names that a cast keeps, 1 for names that it
+// replaces, 0 for none.
+func nameOf(e ast.Expr) (string, int) {
 	switch x := e.(type) {
 	case *ast.ColumnRef:
-		return x.Parts[len(x.Parts)-1]
+		return x.Parts[len(x.Parts)-1], 2
 	case *ast.FuncCall:
-		if x.Name.Name == "pg_collation_for" {
-			return x.Name.Name
-		}
-		return x.Name.Name
+		return x.Name.Name, 2
 	case *ast.Cast:
-		if n := outputName(x.Expr); n != "?column?" {
-			return n
+		if n, s := nameOf(x.Expr); s > 1 {
+			return n, s
 		}
-		if x.Type.Dims > 0 {
-			return x.Type.Name
-		}
-		return x.Type.Name
+		return x.Type.Name, 1
 	case *ast.Collate:
-		return outputName(x.Expr)
+		return nameOf(x.Expr)
 	case *ast.Index:
-		return outputName(x.Expr)
+		return nameOf(x.Expr)
 	case *ast.FieldSelect:
-		return x.Field
+		return x.Field, 2
 	case *ast.Case:
 		if x.Else != nil {
-			if n := outputName(x.Else); n != "?column?" {
-				return n
+			if n, s := nameOf(x.Else); s > 1 {
+				return n, s
 			}
 		}
-		return "case"
+		return "case", 1
 	case *ast.ArrayExpr:
-		return "array"
+		return "array", 2
 	case *ast.RowExpr:
-		return "row"
+		return "row", 2
 	case *ast.AtTimeZone:
-		return "timezone"
+		return "timezone", 2
 	case *ast.Exists:
-		return "exists"
+		return "exists", 2
 	case *ast.Subquery:
 		if x.Array {
-			return "array"
+			return "array", 2
 		}
 		if c := firstCore(x.Query); c != nil && len(c.Targets) > 0 {
-			t := c.Targets[0]
-			if t.Alias != "" {
-				return t.Alias
+			if t := c.Targets[0]; t.Alias != "" {
+				return t.Alias, 2
 			}
-			return outputName(t.Expr)
+			return nameOf(c.Targets[0].Expr)
 		}
 		if x.Query.Values != nil {
-			return "column1"
+			return "column1", 2
 		}
 	case *ast.Literal:
 		if x.Kind == ast.LitTrue || x.Kind == ast.LitFalse {
-			return "bool"
+			return "bool", 1
 		}
 	}
-	return "?column?"
+	return "", 0
 }
 
 func firstCore(q *ast.Select) *ast.SelectCore {
