@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
 
 	"github.com/eiderdb/eider/kv/memkv"
 	"github.com/eiderdb/eider/kv/rel"
@@ -18,6 +19,8 @@ const (
 	int8OID    = 20
 	varcharOID = 1043
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func openMem(t testing.TB) *store.Catalog {
 	t.Helper()
@@ -122,16 +125,17 @@ func equal(t testing.TB, got, want any) {
 func TestBasics(t *testing.T) {
 	c := openMem(t)
 	tx := begin(c)
-	tbl := value1(tx.CreateTable(&rel.Table{
+	tbl, err := tx.CreateTable(&rel.Table{
 		Schema: store.PublicOID, Name: "t", Columns: cols("a", int8OID, "b", varcharOID),
 		Indexes: []rel.Index{{Name: "t_pkey", Columns: []int16{1}, Unique: true, Primary: true, Constraint: true}},
-	}))
+	})
+	must(t, err)
 	for i := range 3 {
 		_, err := tx.Insert(tbl, tuple(i, fmt.Sprint("v", i)))
 		must(t, err)
 	}
 	equal(t, rows(t, tx, tbl, store.Access{}), []string{"0 v0", "1 v1", "2 v2"})
-	_, err := tx.Insert(tbl, tuple(1, "x"))
+	_, err = tx.Insert(tbl, tuple(1, "x"))
 	if !errors.Is(err, store.ErrUnique) {
 		t.Fatal(err)
 	}
@@ -151,11 +155,4 @@ func TestBasics(t *testing.T) {
 	if err := tx2.Commit(context.Background()); !errors.Is(err, store.ErrSerialization) {
 		t.Fatal(err)
 	}
-}
-
-func value1[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
