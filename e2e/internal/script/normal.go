@@ -19,6 +19,7 @@ var (
 	timestamp = regexp.MustCompile(`\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d(:\d\d)?)?`)
 	port      = regexp.MustCompile(`port=\d+|port \d{4,5}`)
 	anyUUID   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	hints     = regexp.MustCompile(`\n(Did you mean|Candidate bindings: )[^\n]*`)
 	position  = regexp.MustCompile(`(?m)^LINE \d+:.*$`)
 )
 
@@ -47,9 +48,11 @@ func (n *normaliser) recent(s string) string {
 	return s
 }
 
-// error reduces an error text to what does not depend on the run: without ports, and without the lines that point into the statement.
+// error reduces an error text to what does not depend on the run: without ports, without the lines that point into the statement, and without
+// DuckDB's suggestions, which it makes up from all the names it has seen.
 func (n *normaliser) error(s string) string {
 	s = n.text(s)
+	s = hints.ReplaceAllString(s, "")
 	s = port.ReplaceAllString(s, "port")
 	s = strings.ReplaceAll(s, "user=postgres", "user")
 	s = strings.ReplaceAll(s, "user=eider", "user")

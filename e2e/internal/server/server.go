@@ -93,6 +93,9 @@ func (s *Server) launch(ctx context.Context) error {
 	return nil
 }
 
+// startingUp is the SQLSTATE of a server that listens but has not opened its store yet.
+const startingUp = "57P03"
+
 func (s *Server) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -104,7 +107,7 @@ func (s *Server) ready(ctx context.Context) error {
 			return c.Close(ctx)
 		}
 		var refused *pgconn.PgError
-		if errors.As(err, &refused) {
+		if errors.As(err, &refused) && refused.Code != startingUp {
 			return fmt.Errorf("eider refuses connections: %w", err)
 		}
 		select {
