@@ -18,7 +18,7 @@ all: build
 
 # The static binary, without cgo.
 build:
-	CGO_ENABLED=0 go build -trimpath -o bin/eider ./cmd/eider
+	CGO_ENABLED=0 go build -o bin/eider ./cmd/eider
 
 # Build, start on a temporary folder, run a lake session through a real DuckDB.
 quickstart: build
