@@ -105,6 +105,9 @@ func (c *counter) event(e *event) {
 	key := e.Package + "\x00" + e.Test
 	switch e.Action {
 	case "output", "build-output":
+		if strings.HasPrefix(e.Output, "=== ") {
+			return // RUN, PAUSE, CONT, NAME: the order tells nothing here
+		}
 		if e.Test == "" {
 			c.loose[e.Package] = append(c.loose[e.Package], e.Output)
 		} else {

@@ -14,6 +14,7 @@ const events = `{"Action":"start","Package":"a"}
 {"Action":"output","Package":"a","Test":"TestX/one","Output":"quiet\n"}
 {"Action":"pass","Package":"a","Test":"TestX/one","Elapsed":0}
 {"Action":"run","Package":"a","Test":"TestX/two"}
+{"Action":"output","Package":"a","Test":"TestX/two","Output":"=== RUN   TestX/two\n"}
 {"Action":"output","Package":"a","Test":"TestX/two","Output":"two is wrong\n"}
 {"Action":"fail","Package":"a","Test":"TestX/two","Elapsed":0}
 {"Action":"fail","Package":"a","Test":"TestX","Elapsed":0}
@@ -45,7 +46,7 @@ func TestCounter(t *testing.T) {
 			t.Errorf("output misses %q:\n%s", want, out.String())
 		}
 	}
-	for _, not := range []string{"quiet", "no test files"} {
+	for _, not := range []string{"quiet", "no test files", "=== "} {
 		if strings.Contains(out.String(), not) {
 			t.Errorf("output has %q:\n%s", not, out.String())
 		}
