@@ -136,7 +136,7 @@ func foldEncoding(s string) string {
 }
 
 // PostgresVersion is the major version that version() claims. It is below 14 so that
-// DuckDB never plans ctid range scans: see the note on relpages in DESIGN.md.
+// DuckDB never plans ctid range scans: see docs/adr/0006-system-catalog.md.
 const PostgresVersion = "13.0"
 
 // versionText is the answer of version(): the first number in it is PostgresVersion's.
