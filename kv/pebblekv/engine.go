@@ -84,7 +84,7 @@ func Open(dir string, o Options) (_ *Engine, err error) {
 			}
 		}
 	}
-	e.sizeBallast()
+	e.sizeByDisk()
 	e.fs = vfs.OnDiskFull(o.FS, e.onDiskFull)
 	e.cache = pebble.NewCache(o.CacheBytes)
 	defer func() {

@@ -12,7 +12,8 @@ type Options struct {
 	// CacheBytes is the size of the block cache. Default 256 MiB. With Pebble's own 8 MiB
 	// point reads of a catalog of some size cost six times as much.
 	CacheBytes int64
-	// MemTableBytes is the size of one memtable; up to four exist. Default 32 MiB.
+	// MemTableBytes is the size of one memtable; up to four exist. Default: 32 MiB,
+	// but at most 1/32 of the disk.
 	MemTableBytes uint64
 	// MaxOpenFiles bounds the open table files. Default 1000.
 	MaxOpenFiles int
@@ -36,6 +37,8 @@ type Options struct {
 const (
 	defaultBallast = 64 << 20
 	defaultReserve = 64 << 20
+
+	defaultMemTable = 32 << 20
 	// reopenEvery is the shortest time between two attempts to open for writing again.
 	reopenEvery = 200 * time.Millisecond
 )
@@ -43,9 +46,6 @@ const (
 func (o Options) withDefaults() Options {
 	if o.CacheBytes <= 0 {
 		o.CacheBytes = 256 << 20
-	}
-	if o.MemTableBytes == 0 {
-		o.MemTableBytes = 32 << 20
 	}
 	if o.MaxOpenFiles <= 0 {
 		o.MaxOpenFiles = 1000

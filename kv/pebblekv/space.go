@@ -3,6 +3,7 @@ package pebblekv
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -17,8 +18,8 @@ import (
 //     new ballast.
 //  3. If an operation fails nevertheless, the instance is replaced (see apply.go).
 
-// sizeBallast settles the sizes, which depend on the disk's.
-func (e *Engine) sizeBallast() {
+// sizeByDisk settles the sizes that depend on the disk's.
+func (e *Engine) sizeByDisk() {
 	u, err := e.base.GetDiskUsage(e.dir)
 	known := err == nil && u.TotalBytes > 0
 	pick := func(configured, def int64, share uint64) int64 {
@@ -32,6 +33,13 @@ func (e *Engine) sizeBallast() {
 	}
 	e.ballast.size = pick(e.opts.BallastBytes, defaultBallast, 32)
 	e.reserve = uint64(pick(e.opts.ReserveBytes, defaultReserve, 16))
+	if e.opts.MemTableBytes == 0 {
+		// What is in memtables is in the log too, and must fit the disk a second time.
+		e.opts.MemTableBytes = defaultMemTable
+		if known {
+			e.opts.MemTableBytes = max(1<<20, min(defaultMemTable, u.TotalBytes/32))
+		}
+	}
 }
 
 // makeBallast writes the ballast file if it is wanted and not there.
@@ -92,9 +100,18 @@ func (e *Engine) onDiskFull() {
 // it opens (the log's content to a table, a MANIFEST); on a full disk it would try the
 // former for ever.
 func (e *Engine) probe() error {
-	need := 2 * e.opts.MemTableBytes
-	if e.reserve > 0 {
-		need = min(need, e.reserve)
+	// The log is written to table files, and to a MANIFEST and other small files.
+	need := uint64(2 << 20)
+	names, err := e.base.List(e.dir)
+	if err != nil {
+		return mapped("probe", err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, ".log") {
+			if st, err := e.base.Stat(e.base.PathJoin(e.dir, name)); err == nil {
+				need += uint64(st.Size())
+			}
+		}
 	}
 	if u, err := e.base.GetDiskUsage(e.dir); err == nil && u.AvailBytes < need {
 		return fmt.Errorf("pebblekv: %d bytes are free in %q, opening may need %d: %w", u.AvailBytes, e.dir, need, kv.ErrDiskFull)
