@@ -30,7 +30,7 @@ var soup = []string{
 	"listen x", "notify x, 'p'", "unlisten *", "discard all", "vacuum", "explain select * from t", "lock table t",
 	"set transaction isolation level serializable", "set transaction read only", "set session characteristics as transaction isolation level repeatable read",
 	"", " ", "nonsense", "select", "select (", "'", "comment on table t is 'c'", "select pg_export_snapshot()", "select set_config('my.x', 'y', true)",
-	"select pg_advisory_lock(1)", "select pg_advisory_unlock_all()", "with x as (delete from t returning a) select * from x",
+	"select pg_try_advisory_lock(1)", "select pg_advisory_unlock_all()", "with x as (delete from t returning a) select * from x",
 }
 
 // checkStatus compares the status byte with what the session does next: a session that
