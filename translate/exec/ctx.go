@@ -53,12 +53,11 @@ type Ctx struct {
 	// Now is the clock of clock_timestamp(); nil means time.Now.
 	Now func() time.Time
 
-	memo     []types.Datum // literals, by Lit.Memo
-	memoSet  []bool
-	state    map[any]any // per-execution state of plan parts, by the part
-	deferred []func() error
-	depth    int
-	ticks    uint
+	memo    []types.Datum // literals, by Lit.Memo
+	memoSet []bool
+	state   map[any]any // per-execution state of plan parts, by the part
+	depth   int
+	ticks   uint
 }
 
 // Clock returns the current wall-clock time.

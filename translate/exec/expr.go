@@ -62,6 +62,7 @@ func (e *Col) Eval(_ *Ctx, row Row) (types.Datum, error) { return row[e.Idx], ni
 type OuterCol struct {
 	Cell *Cell
 	Col  *Col
+	Pos  int // where it is written, for the binder's errors
 }
 
 // Cell is the place of an enclosing query's current row.

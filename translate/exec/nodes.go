@@ -10,7 +10,7 @@ import (
 // Scan turns a source into rows of the level's shared layout.
 type Scan struct {
 	Src   Source
-	Width *int // of the shared row, known after binding
+	Width int  // of the shared row
 	Cond  Expr // what is left of WHERE
 }
 
@@ -19,7 +19,7 @@ func (n *Scan) Columns() []Column { return nil }
 
 // Open opens the source.
 func (n *Scan) Open(c *Ctx) (Iter, error) {
-	shared := make(Row, *n.Width)
+	shared := make(Row, n.Width)
 	si, err := n.Src.Start(c, shared)
 	if err != nil {
 		return nil, err
@@ -144,108 +144,6 @@ func (it *projectIter) Next() (Row, error) {
 }
 
 func (it *projectIter) Close() error { return it.in.Close() }
-
-// ProjectSet is Project where some expressions are set-returning functions: their rows
-// advance together, shorter ones are padded with NULL. Sets[i] is nil for a plain one.
-type ProjectSet struct {
-	In    Node
-	Exprs []Expr
-	Sets  []*FuncX
-	Cols  []Column
-}
-
-// Columns are the computed ones.
-func (n *ProjectSet) Columns() []Column { return n.Cols }
-
-// Open opens the input.
-func (n *ProjectSet) Open(c *Ctx) (Iter, error) {
-	in, err := n.In.Open(c)
-	if err != nil {
-		return nil, err
-	}
-	return &projectSetIter{n: n, c: c, in: in, out: make(Row, len(n.Exprs)), its: make([]Iter, len(n.Exprs))}, nil
-}
-
-type projectSetIter struct {
-	n    *ProjectSet
-	c    *Ctx
-	in   Iter
-	cur  Row
-	its  []Iter
-	out  Row
-	open bool
-}
-
-func (it *projectSetIter) Next() (Row, error) {
-	for {
-		if !it.open {
-			r, err := it.in.Next()
-			if err != nil {
-				return nil, err
-			}
-			it.cur = r
-			for i, f := range it.n.Sets {
-				if f != nil {
-					if it.its[i], err = f.OpenRows(it.c, r); err != nil {
-						return nil, err
-					}
-				}
-			}
-			it.open = true
-		}
-		if err := it.c.Check(); err != nil {
-			return nil, err
-		}
-		any := false
-		for i, si := range it.its {
-			if it.n.Sets[i] == nil {
-				continue
-			}
-			it.out[i] = types.Null
-			if si == nil {
-				continue
-			}
-			r, err := si.Next()
-			if err == EOF {
-				_ = si.Close()
-				it.its[i] = nil
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			any = true
-			if len(r) == 1 {
-				it.out[i] = r[0]
-			} else {
-				it.out[i] = types.Datum{R: slices.Clone(r), Valid: true}
-			}
-		}
-		if !any {
-			it.open = false
-			continue
-		}
-		for i, e := range it.n.Exprs {
-			if it.n.Sets[i] == nil {
-				d, err := e.Eval(it.c, it.cur)
-				if err != nil {
-					return nil, err
-				}
-				it.out[i] = d
-			}
-		}
-		return it.out, nil
-	}
-}
-
-func (it *projectSetIter) Close() error {
-	for _, si := range it.its {
-		if si != nil {
-			_ = si.Close()
-		}
-	}
-	return it.in.Close()
-}
 
 // Trim cuts rows to the first len(Cols) values and names them.
 type Trim struct {

@@ -662,8 +662,7 @@ func (b *Binder) dmlInput(sc *scope, target *relItem, trees []*tree, where, expr
 	src, rest := jp.plan(trees, where)
 	sc.layout()
 	jp.finish()
-	width := sc.width
-	p := &exec.Project{In: &exec.Scan{Src: src, Width: &width, Cond: andOf(rest)}}
+	p := &exec.Project{In: &exec.Scan{Src: src, Width: sc.width, Cond: andOf(rest)}}
 	p.Exprs = append(p.Exprs, target.col(exec.AttRowID), target.col(exec.AttTuple))
 	p.Exprs = append(p.Exprs, exprs...)
 	places := make(map[*exec.Col]int)

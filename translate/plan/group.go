@@ -98,7 +98,6 @@ func (c *coreBinder) buildGroup(in exec.Node) (exec.Node, error) {
 	for i, g := range c.groups {
 		keys[exprKey(g)] = i
 	}
-	var moveErr error
 	outCol := func(i int, t types.T, like exec.Expr) *exec.Col {
 		col := &exec.Col{Idx: i, T: t}
 		if g, ok := like.(*exec.Col); ok {
@@ -156,13 +155,11 @@ func (c *coreBinder) buildGroup(in exec.Node) (exec.Node, error) {
 				}
 				return nil, ungrouped(x)
 			case *exec.ScalarSub:
-				moveErr = c.moveOuter(x.Plan, groupCol, ungrouped)
-				return x, moveErr
+				return x, c.moveOuter(x.Plan, groupCol)
 			case *exec.ExistsSub:
-				moveErr = c.moveOuter(x.Plan, groupCol, ungrouped)
-				return x, moveErr
+				return x, c.moveOuter(x.Plan, groupCol)
 			case *exec.QuantSub:
-				if err := c.moveOuter(x.Plan, groupCol, ungrouped); err != nil {
+				if err := c.moveOuter(x.Plan, groupCol); err != nil {
 					return nil, err
 				}
 				return nil, nil
@@ -242,14 +239,15 @@ func (c *coreBinder) grouping(x *exec.GroupingX, keys map[string]int, setCol *ex
 }
 
 // moveOuter makes a subquery's references to this level read the grouped row.
-func (c *coreBinder) moveOuter(p *exec.SubPlan, group func(*exec.Col) *exec.Col, ungrouped func(*exec.Col) error) error {
+func (c *coreBinder) moveOuter(p *exec.SubPlan, group func(*exec.Col) *exec.Col) error {
 	for _, o := range p.Outer {
 		if _, ours := o.Col.Src.(*relItem); !ours {
 			continue
 		}
 		g := group(o.Col)
 		if g == nil {
-			return ungrouped(o.Col)
+			r, _ := o.Col.Src.(*relItem)
+			return c.b.err(o.Pos, pgerr.GroupingError, "subquery uses ungrouped column %q from outer query", r.alias+"."+o.Col.Name)
 		}
 		o.Col = g
 	}

@@ -242,6 +242,9 @@ func (b *Binder) up(sc, found *scope, e exec.Expr) (exec.Expr, error) {
 // column resolves a column reference.
 func (b *Binder) column(sc *scope, ref *ast.ColumnRef) (exec.Expr, error) {
 	e, err := b.findColumn(sc, ref)
+	if o, ok := e.(*exec.OuterCol); ok && err == nil {
+		o.Pos = int(ref.Pos)
+	}
 	if c, ok := e.(*exec.Col); ok && err == nil && b.agg != nil {
 		if b.agg.pos == nil {
 			b.agg.pos = make(map[*exec.Col]int)

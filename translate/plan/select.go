@@ -596,7 +596,7 @@ func (c *coreBinder) build(trees []*tree, where []exec.Expr) (exec.Node, error) 
 	c.sc.layout()
 	jp.finish()
 	width := c.sc.width
-	scan := &exec.Scan{Src: src, Width: &width, Cond: andOf(rest)}
+	scan := &exec.Scan{Src: src, Width: width, Cond: andOf(rest)}
 	var node exec.Node = scan
 	if minmax != nil {
 		node = minmax(src, node)
