@@ -205,8 +205,15 @@ func (s *Session) copyRaw(it exec.RawIter, ncols int, out Out) (int, error) {
 	if err := out.CopyOut(true, ncols); err != nil {
 		return 0, err
 	}
-	buf := make([]byte, 0, copyChunk+copyChunk/2)
-	buf = append(buf, copyHeader...)
+	if s.copyBuf == nil {
+		s.copyBuf = make([]byte, 0, copyChunk+copyChunk/2)
+	}
+	buf := append(s.copyBuf[:0], copyHeader...)
+	defer func() {
+		if cap(buf) <= 4*copyChunk { // a huge row is not kept
+			s.copyBuf = buf[:0]
+		}
+	}()
 	total := 0
 	for {
 		var n int

@@ -147,6 +147,7 @@ func (d *ddl) creationSchema(n ast.Name, temp bool) (sch *rel.Schema, isTemp boo
 		if n.Schema != "" && !isTempName {
 			return nil, false, d.at(pgerr.New(pgerr.InvalidTableDefinition, "cannot create temporary relation in non-temporary schema"), n.Pos)
 		}
+		d.s.tempUsed = true
 		return ts, true, nil
 	}
 	if n.Schema != "" {

@@ -117,7 +117,9 @@ type Session struct {
 	planCtxGen uint64
 	fp         lex.FP // of the statement that runs in Simple
 	funcs      sessionFuncs
-	locks      bool // advisory locks may be held
+	locks      bool   // advisory locks may be held
+	tempUsed   bool   // temporary tables may exist
+	copyBuf    []byte // message buffer of COPY TO
 
 	listens  map[string]bool // guarded by shared.mu for writes
 	activity atomic.Pointer[pgcatalog.Activity]

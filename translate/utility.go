@@ -166,7 +166,10 @@ func (s *Session) discardAll() {
 	s.unlistenAll()
 	s.releaseLocks(true, true)
 	s.locks = false
-	s.temp.Reset()
+	if s.tempUsed {
+		s.temp.Reset()
+		s.tempUsed = false
+	}
 }
 
 func (s *Session) unlistenAll() {
