@@ -17,7 +17,6 @@ type CTE struct {
 
 type cteState struct {
 	done  bool
-	busy  bool
 	store rowStore
 	rows  []Row
 }

@@ -158,7 +158,7 @@ func (it *loopIter) Next() (bool, error) {
 			return true, nil
 		}
 	}
-	if it.inLeft == false {
+	if !it.inLeft {
 		if it.ri == nil {
 			it.ri, err = it.r.Start(it.c, it.shared)
 		} else {

@@ -338,6 +338,7 @@ type sortIter struct {
 func (it *sortIter) load() error {
 	it.done = true
 	cmp := func(a, b Row) int { return compareKeys(it.n.Keys, a, b) }
+	var worst Row
 	for {
 		r, err := it.in.Next()
 		if err == EOF {
@@ -349,14 +350,18 @@ func (it *sortIter) load() error {
 		if err := it.c.Check(); err != nil {
 			return err
 		}
-		if it.top > 0 && int64(len(it.rows)) >= it.top*2+64 {
-			slices.SortStableFunc(it.rows, cmp)
-			it.rows = it.rows[:it.top]
-			// Copies of dropped rows stay until compaction; make a fresh store now and then.
-			if it.store.held > 8<<20 {
+		if it.top > 0 {
+			// Only the first rows are wanted: what comes after the worst of them is passed over.
+			if worst != nil && cmp(r, worst) >= 0 {
+				continue
+			}
+			if int64(len(it.rows)) >= it.top*2+64 {
+				slices.SortStableFunc(it.rows, cmp)
+				it.rows = it.rows[:it.top]
 				if err := it.compact(); err != nil {
 					return err
 				}
+				worst = it.rows[it.top-1]
 			}
 		}
 		kept, err := it.store.keep(r)

@@ -117,7 +117,6 @@ type tableIter struct {
 	preds  []rawTest
 	cols   []fieldCol // ascending by field
 	sys    []ScanCol
-	rows   int64
 }
 
 type fieldCol struct {

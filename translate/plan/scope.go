@@ -174,10 +174,6 @@ type scope struct {
 	width  int
 	// fixedLayout scopes have places already.
 	fixedLayout bool
-	// extra are columns behind the relations': aggregates, windows.
-	aliases map[string]exec.Expr
-	// noLateral items cannot be seen from a subquery in FROM.
-	used bool
 }
 
 func (s *scope) addRel(r *relItem) *nsItem {

@@ -20,13 +20,8 @@ import (
 	"github.com/eiderdb/eider/translate/types"
 )
 
-// runner runs a batch and writes down what came of it: column types, rows, tags that
-// are not SELECT's, and errors with their SQLSTATE.
-type runner interface {
-	run(sql string) string
-}
-
-// recorder writes the answers of a session.
+// recorder writes down what came of a batch: column types, rows, tags that are not
+// SELECT's, and errors with their SQLSTATE.
 type recorder struct {
 	translate.Out // what the tests do not use
 	b             strings.Builder
