@@ -15,8 +15,20 @@ import (
 	"github.com/eiderdb/eider/translate/types"
 )
 
-// copyChunk is how many bytes of rows go into one CopyData message.
+// copyChunk is how many bytes of rows go into one CopyData message of a client that takes
+// several rows in a message.
 const copyChunk = 32 << 10
+
+// copyLimit is how many bytes of rows one CopyData message holds at least, the last excepted.
+// PostgreSQL sends every row in a message of its own, and readers rely on it: DuckDB's
+// extension up to 1.4 reads the first row of a message and drops the rest, psycopg takes a
+// message for a row. Only a client that has shown itself as DuckDB 1.5.2 or newer gets more.
+func (s *Session) copyLimit() int {
+	if s.manyRows {
+		return copyChunk
+	}
+	return 1
+}
 
 // copyHeader is the signature, flags and extension length that lead binary COPY data.
 var copyHeader = []byte("PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00")
@@ -92,7 +104,7 @@ func (s *Session) copyTo(ctx context.Context, rq *request, st *ast.Copy, opts *c
 		return 0, rq.located(err)
 	}
 	defer r.close()
-	w := &copyWriter{out: rq.out, opts: opts, cols: cols, env: s.typeEnv(), force: force}
+	w := &copyWriter{out: rq.out, opts: opts, cols: cols, env: s.typeEnv(), force: force, limit: s.copyLimit()}
 	n, err := w.run(r)
 	return n, rq.located(err)
 }
@@ -119,6 +131,16 @@ func (s *Session) copyQuery(t *store.Txn, rq *request, st *ast.Copy) (ast.Stmt, 
 	}
 	core := &ast.SelectCore{Pos: st.Table.Pos, From: []ast.TableExpr{&ast.TableRef{Name: *st.Table}}}
 	tbl, err := s.bindTable(t, rq, *st.Table)
+	if err != nil && pgerr.CodeOf(err) == pgerr.UndefinedTable {
+		// A dropped inlined table still answers without rows; the query finds out.
+		if sch, ok := t.SchemaByName(st.Table.Schema); !ok && st.Table.Schema != "" {
+			return nil, err
+		} else if ok {
+			if _, ghost := t.GhostTable(sch.OID, st.Table.Name); !ghost {
+				return nil, err
+			}
+		}
+	}
 	switch {
 	case err == nil:
 		if tbl.Kind == rel.KindView {
@@ -214,11 +236,11 @@ func (s *Session) copyRaw(it exec.RawIter, ncols int, out Out) (int, error) {
 			s.copyBuf = buf[:0]
 		}
 	}()
-	total := 0
+	total, limit := 0, s.copyLimit()
 	for {
 		var n int
 		var err error
-		if buf, n, err = it.AppendTuples(buf, copyChunk); err != nil {
+		if buf, n, err = it.AppendTuples(buf, len(buf)+limit); err != nil {
 			return 0, err
 		}
 		if n == 0 {
@@ -244,6 +266,7 @@ type copyWriter struct {
 	cols    []exec.Column
 	env     *types.Env
 	force   []bool
+	limit   int // see copyLimit
 	buf     []byte
 	scratch []byte
 }
@@ -253,12 +276,17 @@ func (w *copyWriter) run(r *running) (int, error) {
 	if err := w.out.CopyOut(isBinary, len(w.cols)); err != nil {
 		return 0, err
 	}
-	w.buf = make([]byte, 0, copyChunk+copyChunk/4)
+	w.buf = make([]byte, 0, w.limit+copyChunk/4)
 	if isBinary {
 		w.buf = append(w.buf, copyHeader...)
 	}
 	if w.opts.header {
 		w.headerLine()
+		if w.limit == 1 {
+			if err := w.flush(); err != nil {
+				return 0, err
+			}
+		}
 	}
 	n := 0
 	for {
@@ -278,7 +306,7 @@ func (w *copyWriter) run(r *running) (int, error) {
 		default:
 			w.textRow(row)
 		}
-		if len(w.buf) >= copyChunk {
+		if len(w.buf) >= w.limit {
 			if err := w.flush(); err != nil {
 				return 0, err
 			}
@@ -356,8 +384,6 @@ func (w *copyWriter) textValue(v []byte) {
 	b := w.buf
 	for _, c := range v {
 		switch {
-		case c == w.opts.delim, c == '\\':
-			b = append(b, '\\', c)
 		case c == '\n':
 			b = append(b, '\\', 'n')
 		case c == '\r':
@@ -370,6 +396,8 @@ func (w *copyWriter) textValue(v []byte) {
 			b = append(b, '\\', 'f')
 		case c == '\v':
 			b = append(b, '\\', 'v')
+		case c == w.opts.delim, c == '\\':
+			b = append(b, '\\', c)
 		default:
 			b = append(b, c)
 		}

@@ -120,6 +120,8 @@ type Session struct {
 	locks      bool   // advisory locks may be held
 	tempUsed   bool   // temporary tables may exist
 	copyBuf    []byte // message buffer of COPY TO
+	pinged     bool   // the last simple message was SELECT 1
+	manyRows   bool   // the client takes several rows of a COPY in one message (copyLimit)
 
 	listens  map[string]bool // guarded by shared.mu for writes
 	activity atomic.Pointer[pgcatalog.Activity]

@@ -249,6 +249,8 @@ var (
 
 // fastSimple answers the texts that clients send around every transaction without parsing.
 func (s *Session) fastSimple(ctx context.Context, sql string, out Out) (bool, error) {
+	pinged := s.pinged
+	s.pinged = sql == "SELECT 1"
 	switch sql {
 	case "SELECT 1":
 		if s.tx.open {
@@ -295,6 +297,9 @@ func (s *Session) fastSimple(ctx context.Context, sql string, out Out) (bool, er
 			return false, nil
 		}
 		s.discardAll()
+		// DuckDB's pool, since 1.5.2, pings a connection and resets it at once. A reset by
+		// anybody else may hand the connection to another client.
+		s.manyRows = pinged
 		return true, out.CommandComplete("DISCARD ALL")
 	}
 	return false, nil
