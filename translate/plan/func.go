@@ -442,12 +442,27 @@ func (b *Binder) aggregate(sc *scope, x *ast.FuncCall) (exec.Expr, error) {
 	key := aggKey(spec)
 	for i, k := range b.agg.keys {
 		if k == key {
+			// Equal now; with other literals they might not be.
+			b.fixAgg(spec)
+			b.fixAgg(b.agg.aggs[i])
 			return &exec.AggRef{N: i, T: spec.T}, nil
 		}
 	}
 	b.agg.aggs = append(b.agg.aggs, spec)
 	b.agg.keys = append(b.agg.keys, key)
 	return &exec.AggRef{N: len(b.agg.aggs) - 1, T: spec.T}, nil
+}
+
+func (b *Binder) fixAgg(s *exec.AggSpec) {
+	for _, a := range s.Args {
+		b.fixExpr(a)
+	}
+	for _, o := range s.Order {
+		b.fixExpr(o.Expr)
+	}
+	if s.Filter != nil {
+		b.fixExpr(s.Filter)
+	}
 }
 
 func aggKey(s *exec.AggSpec) string {

@@ -138,6 +138,7 @@ func (c *coreBinder) buildGroup(in exec.Node) (exec.Node, error) {
 		return exec.MapExpr(e, func(p exec.Expr) (exec.Expr, error) {
 			if i, ok := keys[exprKey(p)]; ok {
 				if _, isConst := p.(*exec.Const); !isConst {
+					b.fixExpr(p)
 					return outCol(i, p.Type(), p), nil
 				}
 			}

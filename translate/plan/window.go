@@ -256,9 +256,11 @@ func (b *Binder) windowDef(sc *scope, def *ast.Window, w *winCall, pos int) erro
 	}
 	var key strings.Builder
 	for _, e := range w.part {
+		b.fixExpr(e) // definitions are shared by what they say
 		key.WriteString(exprKey(e) + ";")
 	}
 	for _, o := range w.order {
+		b.fixExpr(o.Expr)
 		key.WriteString("|" + exprKey(o.Expr) + boolKey(o.Key.Desc) + boolKey(o.Key.NullsFirst))
 	}
 	key.WriteString("#" + string(w.frame.Mode) + string(w.frame.Start.Kind) + string(w.frame.End.Kind) + w.frame.Exclude)
