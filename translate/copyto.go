@@ -132,13 +132,9 @@ func (s *Session) copyQuery(t *store.Txn, rq *request, st *ast.Copy) (ast.Stmt, 
 	core := &ast.SelectCore{Pos: st.Table.Pos, From: []ast.TableExpr{&ast.TableRef{Name: *st.Table}}}
 	tbl, err := s.bindTable(t, rq, *st.Table)
 	if err != nil && pgerr.CodeOf(err) == pgerr.UndefinedTable {
-		// A dropped inlined table still answers without rows; the query finds out.
-		if sch, ok := t.SchemaByName(st.Table.Schema); !ok && st.Table.Schema != "" {
+		// A dropped inlined table still answers without rows: the query knows.
+		if !s.isGhost(t, *st.Table) {
 			return nil, err
-		} else if ok {
-			if _, ghost := t.GhostTable(sch.OID, st.Table.Name); !ghost {
-				return nil, err
-			}
 		}
 	}
 	switch {
@@ -160,6 +156,22 @@ func (s *Session) copyQuery(t *store.Txn, rq *request, st *ast.Copy) (ast.Stmt, 
 		core.Targets = append(core.Targets, ast.Target{Expr: &ast.ColumnRef{Pos: ast.Pos(st.Table.Pos), Parts: []string{c}}})
 	}
 	return &ast.Select{Pos: st.Table.Pos, Core: core}, nil
+}
+
+// isGhost says whether a name is that of a dropped inlined table.
+func (s *Session) isGhost(t *store.Txn, n ast.Name) bool {
+	schemas := s.searchPath()
+	if n.Schema != "" {
+		schemas = []string{n.Schema}
+	}
+	for _, name := range schemas {
+		if sch, ok := t.SchemaByName(name); ok {
+			if _, ok := t.GhostTable(sch.OID, n.Name); ok {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // copyColumns resolves COPY's column list; none means every live column.

@@ -338,8 +338,14 @@ func (d *ddl) dropColumn(tbl *rel.Table, a *ast.AlterAction) (*rel.Table, error)
 	}
 	if views := d.viewsUsing(tbl, a.Column); len(views) > 0 {
 		if !a.Cascade {
-			return nil, d.dependents(fmt.Sprintf("column %s of table %s", a.Column, d.qualified(tbl)), views,
-				fmt.Sprintf("column %s of table %s", a.Column, d.qualified(tbl)))
+			what := fmt.Sprintf("column %s of table %s", a.Column, d.qualified(tbl))
+			lines := make([]string, len(views))
+			for k, v := range views {
+				lines[k] = fmt.Sprintf("view %s depends on %s", d.qualified(v), what)
+			}
+			return nil, pgerr.New(pgerr.DependentObjectsStillExist, "cannot drop %s because other objects depend on it", what).
+				WithDetail("%s", strings.Join(lines, "\n")).
+				WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
 		}
 		if err := d.dropCascade(views); err != nil {
 			return nil, err

@@ -2,6 +2,7 @@ package translate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -73,10 +74,12 @@ func (d *ddl) dropRelations(st *ast.Drop) error {
 			what := fmt.Sprintf("%s %s", st.Kind, d.qualified(list[0]))
 			if len(list) > 1 {
 				return pgerr.New(pgerr.DependentObjectsStillExist, "cannot drop desired object(s) because other objects depend on them").
-					WithDetail("%s", d.dependsLines(views, what)).
+					WithDetail("%s", d.dependsLines(list, set)).
 					WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
 			}
-			return d.dependents(what, views, what)
+			return pgerr.New(pgerr.DependentObjectsStillExist, "cannot drop %s because other objects depend on it", what).
+				WithDetail("%s", d.dependsLines(list, set)).
+				WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
 		}
 		if err := d.dropCascade(views); err != nil {
 			return err
@@ -107,17 +110,23 @@ func (d *ddl) missing(st *ast.Drop, n ast.Name, schemaOK bool) error {
 	return pgerr.New(pgerr.UndefinedTable, "%s %q does not exist", st.Kind, displayName(n))
 }
 
-// dependents is the error of dropping something that views depend on.
-func (d *ddl) dependents(what string, views []*rel.Table, on string) error {
-	return pgerr.New(pgerr.DependentObjectsStillExist, "cannot drop %s because other objects depend on it", what).
-		WithDetail("%s", d.dependsLines(views, on)).
-		WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
-}
-
-func (d *ddl) dependsLines(views []*rel.Table, on string) string {
-	lines := make([]string, len(views))
-	for i, v := range views {
-		lines[i] = fmt.Sprintf("view %s depends on %s", d.qualified(v), on)
+// dependsLines says of every view over the relations, and of the views over those, what it
+// depends on. set has the relations' oids.
+func (d *ddl) dependsLines(list []*rel.Table, set map[uint32]bool) string {
+	var lines []string
+	seen := maps.Clone(set)
+	for queue := slices.Clone(list); len(queue) > 0; queue = queue[1:] {
+		on := queue[0]
+		for _, v := range d.dependentViews(map[uint32]bool{on.OID: true}) {
+			if set[v.OID] {
+				continue
+			}
+			lines = append(lines, fmt.Sprintf("view %s depends on %s %s", d.qualified(v), kindWord(on), d.qualified(on)))
+			if !seen[v.OID] {
+				seen[v.OID] = true
+				queue = append(queue, v)
+			}
+		}
 	}
 	return strings.Join(lines, "\n")
 }
