@@ -209,6 +209,7 @@ type adaptiveIter struct {
 	shared Row
 	store  rowStore
 	inner  SourceIter
+	rest   SourceIter // the left side beyond the buffer
 }
 
 func (it *adaptiveIter) open() error {
@@ -248,7 +249,7 @@ func (it *adaptiveIter) open() error {
 	}
 	left := &bufferedSource{rows: rows, cols: it.j.LCols}
 	if more {
-		left.rest = li
+		left.rest, it.rest = li, li
 	} else {
 		_ = li.Close()
 	}
@@ -283,6 +284,10 @@ func (it *adaptiveIter) Reset() error {
 func (it *adaptiveIter) Close() error {
 	if it.inner != nil {
 		_ = it.inner.Close()
+	}
+	if it.rest != nil { // the join may have failed before it came to it
+		_ = it.rest.Close()
+		it.rest = nil
 	}
 	it.store.release()
 	return nil
