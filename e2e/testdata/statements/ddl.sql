@@ -10,6 +10,7 @@ create table bad (a int, a text)
 
 create table bad (a nosuchtype)
 
+-- differs: the text must not hold words that make a DuckLake client retry
 create table bad (a int primary key, b int primary key)
 
 create table "Quoted Name" ("Col A" int, "select" text); insert into "Quoted Name" values (1, 'x'); select * from "Quoted Name"

@@ -14,6 +14,7 @@ select $$dollar$$, $x$a$$b$x$
 
 select date '2024-02-29', timestamp '2024-02-29 12:34:56.789', timestamptz '2024-02-29 12:34:56+02', time '12:34:56', interval '1 day 2 hours'
 
+-- differs: eider has no bit strings
 select B'101', X'1F'
 
 select 1 as "Odd Name", 2 as "select", 3 four

@@ -1,3 +1,4 @@
+-- differs: eider names no minor version of PostgreSQL
 show server_version_num
 
 show standard_conforming_strings; show client_encoding; show integer_datetimes; show server_encoding
@@ -62,6 +63,7 @@ set client_min_messages = warning; drop table if exists nosuch; reset client_min
 
 set names 'utf8'
 
+-- differs: eider adds a detail
 set client_encoding = 'nonsense'
 
 set session characteristics as transaction isolation level repeatable read; show default_transaction_isolation

@@ -32,6 +32,7 @@ select id from t order by id
 
 begin; select 1/0
 
+-- differs: eider answers COMMIT of a failed transaction with an error, a client takes the tag for success
 commit
 
 rollback
