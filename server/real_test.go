@@ -310,7 +310,7 @@ func TestCopyReal(t *testing.T) {
 	c.expect("C:COPY_2 Z:I")
 	c.script(
 		"SELECT a, b FROM t ORDER BY a", "T D:1|a D:2| C:SELECT_2 Z:I",
-		"COPY t TO STDOUT", "H d:9 c C:COPY_2 Z:I",
+		"COPY t TO STDOUT", "H d:4 d:5 c C:COPY_2 Z:I",
 	)
 }
 
