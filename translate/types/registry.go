@@ -92,7 +92,7 @@ var aliases = map[string]T{
 	"blob": {ByteaOID, -1}, "binary": {ByteaOID, -1}, "varbinary": {ByteaOID, -1},
 	"time without time zone": {TimeOID, -1}, "time with time zone": {TimetzOID, -1},
 	"timestamp without time zone": {TimestampOID, -1}, "timestamp with time zone": {TimestamptzOID, -1},
-	"datetime": {TimestampOID, -1},
+	"datetime":    {TimestampOID, -1},
 	"timestamp_s": {TimestampOID, -1}, "timestamp_ms": {TimestampOID, -1}, "timestamp_us": {TimestampOID, -1}, "timestamp_ns": {TimestampOID, -1},
 	"bit varying": {VarbitOID, -1},
 	"tinyint":     {Int2OID, -1}, "utinyint": {Int4OID, -1}, "usmallint": {Int4OID, -1}, "uinteger": {Int8OID, -1},
