@@ -15,6 +15,8 @@ type Script struct {
 	Steps []Step
 	// TablesDiffer is the reason why the catalog tables need not be equal at the end; empty if they must be.
 	TablesDiffer string
+	// Unhealthy maps codes of findings that the script leaves in its lakes to the reason.
+	Unhealthy map[string]string
 	// Private says that the script restarts its server and needs one of its own.
 	Private bool
 }
@@ -118,6 +120,16 @@ func (p *parser) block(nested bool) ([]Step, error) {
 				return nil, fmt.Errorf("tables-differ needs a reason")
 			}
 			p.s.TablesDiffer = rest
+			p.i++
+		case word == "unhealthy":
+			code, reason, _ := strings.Cut(rest, " ")
+			if reason == "" {
+				return nil, fmt.Errorf("unhealthy needs a code and a reason")
+			}
+			if p.s.Unhealthy == nil {
+				p.s.Unhealthy = map[string]string{}
+			}
+			p.s.Unhealthy[code] = reason
 			p.i++
 		case word == "end":
 			if !nested {

@@ -47,6 +47,7 @@ SELECT 1
 await w error duplicate
 
 tables-differ because
+unhealthy path-twice of a reason
 restart kill
 `
 
@@ -78,6 +79,9 @@ func TestParse(t *testing.T) {
 	}
 	if loop := s.Steps[6]; len(loop.Steps) != 1 || loop.Steps[0].Var != "x" || len(loop.Values) != 3 {
 		t.Errorf("%+v", loop)
+	}
+	if s.Unhealthy["path-twice"] != "of a reason" {
+		t.Errorf("unhealthy: %v", s.Unhealthy)
 	}
 	if s.TablesDiffer != "because" || !s.Private {
 		t.Errorf("tables differ %q, private %v", s.TablesDiffer, s.Private)

@@ -81,6 +81,9 @@ func Run(ctx context.Context, s *Script, t Target, db string) (*Trace, error) {
 	if err != nil {
 		return r.trace, err
 	}
+	if err := r.health(ctx); err != nil {
+		r.trace.Failures = append(r.trace.Failures, "checking the lake: "+err.Error())
+	}
 	if r.trace.Tables, err = dump(ctx, t.DSN(db), r.norm); err != nil {
 		r.trace.Failures = append(r.trace.Failures, "tables: "+err.Error())
 	}
@@ -186,7 +189,7 @@ func (r *runner) step(ctx context.Context, st *Step, top bool) error {
 		}
 		delete(r.async, st.Var)
 		o := <-ch
-		o.Line = st.Line
+		o.Line, o.Differs = st.Line, st.Differs
 		r.record(st, outcome{Outcome: o})
 	case VerbRestart:
 		return r.at(st, r.t.Restart(ctx, r.db, st.Args == "kill"))
