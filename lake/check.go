@@ -282,8 +282,6 @@ func (c *checker) deletes() {
 			continue
 		case f.TableID != d.TableID:
 			c.add("delete-file-foreign", label, "table %d, but data file %d is of table %d", d.TableID, f.ID, f.TableID)
-		case d.VisibleAt(c.head.ID) && !f.VisibleAt(c.head.ID):
-			c.add("delete-file-outlives", label, "live, but data file %d has ended", f.ID)
 		}
 		if d.Count < 0 || d.Count > f.Records {
 			c.add("delete-count", label, "deletes %d of %d rows", d.Count, f.Records)

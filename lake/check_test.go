@@ -138,7 +138,6 @@ func TestEachInvariantCanBreak(t *testing.T) {
 		{" 3 1 0 d3 t 4 2 -\n", " 3 1 0 d3 t 4 1 -\n", "versions-overlap"},
 		{" 3 1 0 d3 t 4 2 -\n", " 3 1 8 d3 t 4 2 -\n", "delete-file-dangling"},
 		{" 3 1 0 d3 t 4 2 -\n", " 3 2 0 d3 t 4 2 -\n", "delete-file-foreign"},
-		{" 3 1 0 d3 t 4 2 -\n", " 3 1 1 d3 t 4 2 -\n", "delete-file-outlives"},
 		{" 3 1 0 d3 t 4 2 -\n", " 3 1 0 d3 t 11 2 -\n", "delete-count"},
 		{" 0 7 2\n", " 5 7 2\n", "inlined-delete-dangling"},
 		{" 0 7 2\n", " 0 10 2\n", "inlined-delete-position"},
