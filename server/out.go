@@ -107,9 +107,9 @@ func (o *outlet) DataRow(row exec.Row, cols []exec.Column, formats []int16) erro
 			b = types.AppendBinary(b, cols[i].Type.OID, *d)
 		}
 		n := len(b) - size - 4
-		if n > math.MaxInt32 {
-			w.buf = w.buf[:at]
-			return pgerr.New(pgerr.ProgramLimitExceeded, "a value of %d bytes does not fit into a message", n)
+		if len(b)-at > math.MaxInt32 {
+			w.buf = b[:at]
+			return pgerr.New(pgerr.ProgramLimitExceeded, "a row of more than %d bytes does not fit into a message", math.MaxInt32)
 		}
 		binary.BigEndian.PutUint32(b[size:], uint32(n))
 	}

@@ -69,9 +69,14 @@ func (e *ArrayX) Type() types.T { return e.T }
 // Eval builds the array.
 func (e *ArrayX) Eval(c *Ctx, row Row) (types.Datum, error) {
 	elems := make([]types.Datum, len(e.Items))
+	var h held
+	defer h.release(c)
 	for i, it := range e.Items {
 		d, err := it.Eval(c, row)
 		if err != nil {
+			return types.Null, err
+		}
+		if err := h.add(c, &d); err != nil {
 			return types.Null, err
 		}
 		elems[i] = d

@@ -233,6 +233,9 @@ func (e *CastX) Eval(c *Ctx, row Row) (types.Datum, error) {
 		return types.Null, nil
 	}
 	d, err = c.cast(e.Arg.Type(), e.To, d, e.Explicit)
+	if err == nil {
+		err = c.room(int64(len(d.B)))
+	}
 	if err != nil && e.Stmt != nil {
 		if pe := pgerr.As(err); pe != nil && pe.Code == pgerr.CannotCoerce {
 			return d, pe.At(*e.Stmt, e.Pos)
@@ -272,11 +275,21 @@ func (e *Op) Eval(c *Ctx, row Row) (types.Datum, error) {
 			return types.Null, err
 		}
 	}
+	if len(a.B) >= bigValue {
+		var h held
+		defer h.release(c)
+		if err := h.add(c, &a); err != nil {
+			return types.Null, err
+		}
+	}
 	b, err := e.R.Eval(c, row)
 	if err != nil || !b.Valid {
 		return types.Null, err
 	}
-	return e.Fn(c, a, b)
+	if a, err = e.Fn(c, a, b); err == nil {
+		err = c.room(int64(len(a.B)))
+	}
+	return a, err
 }
 
 // MapParts maps the operands.
@@ -400,6 +413,8 @@ func (e *FuncX) Type() types.T { return e.T }
 func (e *FuncX) Eval(c *Ctx, row Row) (types.Datum, error) {
 	var buf [4]types.Datum
 	args := buf[:0]
+	var h held
+	defer h.release(c)
 	for _, a := range e.Args {
 		d, err := a.Eval(c, row)
 		if err != nil {
@@ -407,6 +422,9 @@ func (e *FuncX) Eval(c *Ctx, row Row) (types.Datum, error) {
 		}
 		if !d.Valid && !e.F.NullCall {
 			return types.Null, nil
+		}
+		if err := h.add(c, &d); err != nil {
+			return types.Null, err
 		}
 		args = append(args, d)
 	}
@@ -422,8 +440,9 @@ func (e *FuncX) Eval(c *Ctx, row Row) (types.Datum, error) {
 		if pe := pgerr.As(err); pe == nil {
 			err = MapStoreError(err)
 		}
+		return d, err
 	}
-	return d, err
+	return d, c.room(int64(len(d.B)))
 }
 
 // MapParts maps the arguments.

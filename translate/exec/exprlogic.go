@@ -541,9 +541,14 @@ func (e *RowX) Type() types.T { return types.T{OID: types.RecordOID, Mod: -1} }
 // Eval builds the record.
 func (e *RowX) Eval(c *Ctx, row Row) (types.Datum, error) {
 	r := make([]types.Datum, len(e.Items))
+	var h held
+	defer h.release(c)
 	for i, it := range e.Items {
 		d, err := it.Eval(c, row)
 		if err != nil {
+			return types.Null, err
+		}
+		if err := h.add(c, &d); err != nil {
 			return types.Null, err
 		}
 		r[i] = d

@@ -60,7 +60,10 @@ func replacement(dst []byte, s, tmpl string, m []int) []byte {
 }
 
 // replaceRegex replaces the n-th match from a start, or all with n 0.
-func replaceRegex(re *regexp.Regexp, s, tmpl string, start, n int) string {
+func (c *Call) replaceRegex(re *regexp.Regexp, s, tmpl string, start, n int) (types.Datum, error) {
+	if err := c.roomForMatches(re, s); err != nil {
+		return types.Null, err
+	}
 	var out []byte
 	last := 0
 	count := 0
@@ -75,11 +78,17 @@ func replaceRegex(re *regexp.Regexp, s, tmpl string, start, n int) string {
 		out = append(out, s[last:m[0]]...)
 		out = replacement(out, s, tmpl, m)
 		last = m[1]
+		if err := c.Check(); err != nil {
+			return types.Null, err
+		}
+		if err := c.room(int64(len(out))); err != nil {
+			return types.Null, err
+		}
 		if n > 0 {
 			break
 		}
 	}
-	return string(append(out, s[last:]...))
+	return Bytes(append(out, s[last:]...)), nil
 }
 
 func regexFuncs() []Func {
@@ -109,6 +118,11 @@ func regexFuncs() []Func {
 			n = -1
 		}
 		s := c.str(0)
+		if n < 0 {
+			if err := c.roomForMatches(re, s); err != nil {
+				return nil, err
+			}
+		}
 		var rows []Row
 		for _, m := range re.FindAllStringSubmatchIndex(s, n) {
 			rows = append(rows, Row{groups(s, m)})
@@ -124,7 +138,7 @@ func regexFuncs() []Func {
 		if global {
 			n = 0
 		}
-		return Str(replaceRegex(re, c.str(0), c.str(2), 0, n)), nil
+		return c.replaceRegex(re, c.str(0), c.str(2), 0, n)
 	}
 	replaceAt := func(c *Call) (types.Datum, error) {
 		n := 1
@@ -144,7 +158,7 @@ func regexFuncs() []Func {
 		}
 		s := c.str(0)
 		head, _ := substr(s, 1, c.Args[3].I-1, true)
-		return Str(replaceRegex(re, s, c.str(2), len(head), n)), nil
+		return c.replaceRegex(re, s, c.str(2), len(head), n)
 	}
 	split := func(c *Call) ([]string, error) {
 		re, _, err := c.callRegex(1, 2)
@@ -152,6 +166,9 @@ func regexFuncs() []Func {
 			return nil, err
 		}
 		s := c.str(0)
+		if err := c.roomForMatches(re, s); err != nil {
+			return nil, err
+		}
 		var out []string
 		last := 0
 		for _, m := range re.FindAllStringIndex(s, -1) {
@@ -222,6 +239,9 @@ func regexFuncs() []Func {
 		s := c.str(0)
 		if len(c.Args) > 2 {
 			s, _ = substr(s, c.Args[2].I, 0, false)
+		}
+		if err := c.roomForMatches(re, s); err != nil {
+			return types.Null, err
 		}
 		return Int(int64(len(re.FindAllStringIndex(s, -1)))), nil
 	}

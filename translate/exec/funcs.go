@@ -449,6 +449,9 @@ func arrayFuncs() []Func {
 			}
 			dims = append(dims, types.ArrayDim{Len: int32(d.I), Lower: 1})
 		}
+		if err := c.room(n * (elemSize + int64(len(c.Args[0].B)))); err != nil {
+			return types.Null, err
+		}
 		es := make([]types.Datum, n)
 		for i := range es {
 			es[i] = c.Args[0]

@@ -18,7 +18,7 @@ import (
 
 func appendInt(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }
 
-// maxText bounds what functions that multiply text may make.
+// maxText bounds the lengths that padding and repetition take.
 const maxText = 1 << 28
 
 func tooLong() error {
@@ -96,6 +96,9 @@ func pad(left bool) evalFn {
 		if len(fill) == 0 {
 			return Str(string(s)), nil
 		}
+		if err := c.room(n * utf8.UTFMax); err != nil {
+			return types.Null, err
+		}
 		p := make([]rune, 0, n)
 		for k := int64(0); k < n-int64(len(s)); k++ {
 			p = append(p, fill[k%int64(len(fill))])
@@ -117,6 +120,9 @@ func splitPart(c *Call) (types.Datum, error) {
 			return Str(s), nil
 		}
 		return Str(""), nil
+	}
+	if err := c.roomForSplit(s, sep); err != nil {
+		return types.Null, err
 	}
 	parts := strings.Split(s, sep)
 	if n < 0 {
@@ -249,7 +255,13 @@ func textFuncs() []Func {
 			if c.str(1) == "" {
 				return c.Args[0], nil
 			}
-			return Str(strings.ReplaceAll(c.str(0), c.str(1), c.str(2))), nil
+			s, old, with := c.str(0), c.str(1), c.str(2)
+			if len(with) > len(old) {
+				if err := c.room(int64(strings.Count(s, old)) * int64(len(with))); err != nil {
+					return types.Null, err
+				}
+			}
+			return Str(strings.ReplaceAll(s, old, with)), nil
 		}, tText, tText, tText),
 		fn("translate", tText, func(c *Call) (types.Datum, error) { return Str(translate(c.str(0), c.str(1), c.str(2))), nil }, tText, tText, tText),
 		fn("overlay", tText, overlay, tText, tText, tInt4), fn("overlay", tText, overlay, tText, tText, tInt4, tInt4),
@@ -262,10 +274,9 @@ func textFuncs() []Func {
 			if n*int64(len(c.Args[0].B)) > maxText {
 				return types.Null, tooLong()
 			}
-			if err := c.Mem.Grow(n * int64(len(c.Args[0].B))); err != nil {
+			if err := c.room(n * int64(len(c.Args[0].B))); err != nil {
 				return types.Null, err
 			}
-			c.Mem.Shrink(n * int64(len(c.Args[0].B)))
 			return Str(strings.Repeat(c.str(0), int(n))), nil
 		}, tText, tInt4),
 		fn("starts_with", tBool, func(c *Call) (types.Datum, error) { return Bool(bytes.HasPrefix(c.Args[0].B, c.Args[1].B)), nil }, tText, tText),
@@ -371,7 +382,7 @@ func textMoreFuncs() []Func {
 		fn("similar_to_escape", tText, func(c *Call) (types.Datum, error) { return c.strOK(similarToRegex(c.str(0), "\\")) }, tText),
 		fn("similar_to_escape", tText, func(c *Call) (types.Datum, error) { return c.strOK(similarToRegex(c.str(0), c.str(1))) }, tText, tText),
 		fn("like", tBool, func(c *Call) (types.Datum, error) {
-			ok, err := likeMatch(c.Args[0].B, c.Args[1].B, 0)
+			ok, err := likeMatch(c.Ctx, c.Args[0].B, c.Args[1].B, true)
 			return Bool(ok), err
 		}, tText, tText),
 		textFunc("unistr", func(s string) string { return s }),
@@ -525,9 +536,9 @@ func formatText(c *Call) (types.Datum, error) {
 				s = quoteLit(s)
 			}
 		}
-		gap := width - utf8.RuneCountInString(s)
-		if gap > maxText {
-			return types.Null, tooLong()
+		gap := max(0, width-utf8.RuneCountInString(s))
+		if err := c.room(int64(out.Len()) + int64(len(s)) + int64(gap)); err != nil {
+			return types.Null, err
 		}
 		if gap > 0 && !left {
 			out.WriteString(strings.Repeat(" ", gap))
@@ -551,10 +562,16 @@ func stringToArray(c *Call) (types.Datum, error) {
 	var parts []string
 	switch {
 	case !c.Args[1].Valid:
+		if err := c.roomForSplit(s, ""); err != nil {
+			return types.Null, err
+		}
 		parts = strings.Split(s, "")
 	case c.str(1) == "":
 		parts = []string{s}
 	default:
+		if err := c.roomForSplit(s, c.str(1)); err != nil {
+			return types.Null, err
+		}
 		parts = strings.Split(s, c.str(1))
 	}
 	es := make([]types.Datum, len(parts))

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"regexp"
 	"strings"
 	"unicode"
@@ -12,13 +13,13 @@ import (
 
 // addMatchOps adds LIKE, regular expressions and ^@.
 func addMatchOps(add func(name string, l, r, ret types.OID, fn OpFunc)) {
-	like := func(ci, not bool) OpFunc {
-		return func(_ *Ctx, a, b types.Datum) (types.Datum, error) {
+	like := func(ci, not, wide bool) OpFunc {
+		return func(c *Ctx, a, b types.Datum) (types.Datum, error) {
 			s, p := a.B, b.B
 			if ci {
 				s, p = []byte(strings.ToLower(string(s))), []byte(strings.ToLower(string(p)))
 			}
-			ok, err := likeMatch(s, p, 0)
+			ok, err := likeMatch(c, s, p, wide)
 			return Bool(ok != not), err
 		}
 	}
@@ -36,77 +37,83 @@ func addMatchOps(add func(name string, l, r, ret types.OID, fn OpFunc)) {
 		}
 	}
 	for _, t := range []types.OID{types.NameOID, types.TextOID, types.BpcharOID} {
-		add("~~", t, types.TextOID, types.BoolOID, like(false, false))
-		add("!~~", t, types.TextOID, types.BoolOID, like(false, true))
-		add("~~*", t, types.TextOID, types.BoolOID, like(true, false))
-		add("!~~*", t, types.TextOID, types.BoolOID, like(true, true))
+		add("~~", t, types.TextOID, types.BoolOID, like(false, false, true))
+		add("!~~", t, types.TextOID, types.BoolOID, like(false, true, true))
+		add("~~*", t, types.TextOID, types.BoolOID, like(true, false, true))
+		add("!~~*", t, types.TextOID, types.BoolOID, like(true, true, true))
 		add("~", t, types.TextOID, types.BoolOID, regex(false, false))
 		add("!~", t, types.TextOID, types.BoolOID, regex(false, true))
 		add("~*", t, types.TextOID, types.BoolOID, regex(true, false))
 		add("!~*", t, types.TextOID, types.BoolOID, regex(true, true))
 	}
-	add("~~", types.ByteaOID, types.ByteaOID, types.BoolOID, like(false, false))
-	add("!~~", types.ByteaOID, types.ByteaOID, types.BoolOID, like(false, true))
+	add("~~", types.ByteaOID, types.ByteaOID, types.BoolOID, like(false, false, false))
+	add("!~~", types.ByteaOID, types.ByteaOID, types.BoolOID, like(false, true, false))
 	add("^@", types.TextOID, types.TextOID, types.BoolOID, func(_ *Ctx, a, b types.Datum) (types.Datum, error) {
 		return Bool(strings.HasPrefix(string(a.B), string(b.B))), nil
 	})
 }
 
-// likeMatch matches a LIKE pattern: % any run, _ one character, backslash escapes.
-func likeMatch(s, p []byte, depth int) (bool, error) {
-	for len(p) > 0 {
-		switch p[0] {
-		case '%':
-			for len(p) > 0 && (p[0] == '%' || p[0] == '_') {
-				if p[0] == '_' {
-					if len(s) == 0 {
-						return false, nil
-					}
-					_, n := utf8.DecodeRune(s)
-					s = s[n:]
-				}
-				p = p[1:]
-			}
-			if len(p) == 0 {
+// likeMatch matches a LIKE pattern: % any run, _ one character (a byte without wide),
+// backslash escapes. A % that was passed need not take more once a later one was reached:
+// what lies between the two was found as early as it can be. So there is one place to go
+// back to, and the time is bounded by the product of the lengths.
+func likeMatch(c *Ctx, s, p []byte, wide bool) (bool, error) {
+	char := func(s []byte) int {
+		if !wide || s[0] < utf8.RuneSelf {
+			return 1
+		}
+		_, n := utf8.DecodeRune(s)
+		return n
+	}
+	var backS, backP []byte // after the last %: where it may end at the earliest, what follows it
+	back := false
+	for {
+		matched := false
+		switch {
+		case len(p) == 0:
+			if len(s) == 0 {
 				return true, nil
 			}
-			first := p[0]
-			if first == '\\' {
-				if len(p) < 2 {
+		case p[0] == '%':
+			if len(p) == 1 {
+				return true, nil
+			}
+			back, backS, backP = true, s, p[1:]
+			p, matched = p[1:], true
+		case len(s) == 0:
+		case p[0] == '_':
+			s, p, matched = s[char(s):], p[1:], true
+		default:
+			lit := p
+			if p[0] == '\\' {
+				if lit = p[1:]; len(lit) == 0 {
 					return false, errLikeEscape()
 				}
-				first = p[1]
 			}
-			for i := 0; i < len(s); i++ {
-				if s[i] != first {
-					continue
-				}
-				ok, err := likeMatch(s[i:], p, depth+1)
-				if ok || err != nil {
-					return ok, err
-				}
+			if s[0] == lit[0] {
+				s, p, matched = s[1:], lit[1:], true
 			}
-			return false, nil
-		case '_':
-			if len(s) == 0 {
-				return false, nil
-			}
-			_, n := utf8.DecodeRune(s)
-			s, p = s[n:], p[1:]
-		case '\\':
-			if len(p) < 2 {
-				return false, errLikeEscape()
-			}
-			p = p[1:]
-			fallthrough
-		default:
-			if len(s) == 0 || s[0] != p[0] {
-				return false, nil
-			}
-			s, p = s[1:], p[1:]
 		}
+		if matched {
+			continue
+		}
+		// With the text used up, a later start leaves even less.
+		if !back || len(s) == 0 {
+			return false, nil
+		}
+		if err := c.Check(); err != nil {
+			return false, err
+		}
+		backS = backS[char(backS):]
+		if len(backP) > 0 && backP[0] != '%' && backP[0] != '_' && backP[0] != '\\' {
+			i := bytes.IndexByte(backS, backP[0])
+			if i < 0 {
+				return false, nil
+			}
+			backS = backS[i:]
+		}
+		s, p = backS, backP
 	}
-	return len(s) == 0, nil
 }
 
 func errLikeEscape() error {

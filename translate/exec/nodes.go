@@ -122,13 +122,15 @@ func (n *Project) Open(c *Ctx) (Iter, error) {
 }
 
 type projectIter struct {
-	n   *Project
-	c   *Ctx
-	in  Iter
-	out Row
+	n    *Project
+	c    *Ctx
+	in   Iter
+	out  Row
+	held held // the large values of the current row
 }
 
 func (it *projectIter) Next() (Row, error) {
+	it.held.release(it.c)
 	r, err := it.in.Next()
 	if err != nil {
 		return nil, err
@@ -138,12 +140,18 @@ func (it *projectIter) Next() (Row, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := it.held.add(it.c, &d); err != nil {
+			return nil, err
+		}
 		it.out[i] = d
 	}
 	return it.out, nil
 }
 
-func (it *projectIter) Close() error { return it.in.Close() }
+func (it *projectIter) Close() error {
+	it.held.release(it.c)
+	return it.in.Close()
+}
 
 // Trim cuts rows to the first len(Cols) values and names them.
 type Trim struct {

@@ -96,14 +96,14 @@ func (c *coreBinder) bindGroups() error {
 		if err != nil {
 			return err
 		}
+		if len(sets)*len(s) > maxSets {
+			return c.b.err(-1, pgerr.StatementTooComplex, "too many grouping sets present (maximum %d)", maxSets)
+		}
 		var cross [][]int
 		for _, a := range sets {
 			for _, d := range s {
 				cross = append(cross, union(a, d))
 			}
-		}
-		if len(cross) > maxSets {
-			return c.b.err(-1, pgerr.StatementTooComplex, "too many grouping sets present (maximum %d)", maxSets)
 		}
 		sets = cross
 	}
