@@ -60,6 +60,13 @@ func (c *Catalog) OID() uint32 { return c.oid }
 // Seq returns the number of the last commit.
 func (c *Catalog) Seq() uint64 { return c.newest.Load() }
 
+// setDropped makes the catalog give out no more views, or give them out again.
+func (c *Catalog) setDropped(is bool) {
+	c.mu.Lock()
+	c.dropped = is
+	c.mu.Unlock()
+}
+
 func newCatalog(s *Store, id, oid uint32, name string) *Catalog {
 	c := &Catalog{store: s, id: id, oid: oid, prefix: catalogPrefix(id), lastMod: make(map[uint64]uint64)}
 	c.rows = join(c.prefix, kindRows)
@@ -83,11 +90,12 @@ func (c *Catalog) load() error {
 //
 // REQUIRES: c.mu.
 func (c *Catalog) reloadLocked() error {
+	// The epoch comes first: if the engine reopens in between, the view counts as old at once.
+	epoch := c.store.engine.Epoch()
 	snap, err := c.store.engine.Snapshot()
 	if err != nil {
 		return err
 	}
-	epoch := c.store.engine.Epoch()
 	v, oid, id, err := readCatalog(snap, c.prefix)
 	if cerr := snap.Close(); err == nil {
 		err = cerr

@@ -45,6 +45,9 @@ func (t *Txn) begin(sp *space) error {
 	if t.done {
 		return ErrTxnDone
 	}
+	if t.frozen {
+		return ErrInvalid
+	}
 	if sp == &t.temp {
 		if t.opts.Temp == nil {
 			return ErrNoTemp
@@ -252,6 +255,17 @@ func (t *Txn) staysAsRead(sp *space, tbl *rel.Table) {
 	if sp == &t.main && !sp.made[tbl.Storage] {
 		t.stays = append(t.stays, dataDep{tbl.Storage, t.view.seq, tbl.Name})
 	}
+}
+
+// HoldRows makes Commit fail if another transaction commits changes to rows of tbl: for
+// what was derived from all of them, as a rewritten table or a constraint found to hold.
+func (t *Txn) HoldRows(tbl *rel.Table) error {
+	sp := t.spaceOf(tbl)
+	if err := t.begin(sp); err != nil {
+		return err
+	}
+	t.staysAsRead(sp, tbl)
+	return nil
 }
 
 // DropTable removes a table or view with its rows.

@@ -52,6 +52,16 @@ func (sp *space) init(prefix []byte, newest kv.Reader, counters *rowCounters) {
 	sp.ddl = btree.NewBTreeGOptions(ddlLess, noLocks)
 }
 
+// freeze makes sp what from is now.
+func (sp *space) freeze(from *space) {
+	*sp = *from
+	if from.ov == nil {
+		return // no temporary tables
+	}
+	sp.ov = &overlay{tree: from.ov.tree.Copy()}
+	sp.ddl, sp.own = from.ddl.Copy(), nil
+}
+
 // clean reports whether nothing was written.
 func (sp *space) clean() bool {
 	return sp.ov.tree.Len() == 0 && sp.ddl.Len() == 0 && len(sp.wiped) == 0

@@ -90,9 +90,7 @@ func (s *Store) Close() error {
 	for _, c := range cats {
 		// A group that is being written is finished first.
 		c.seqMu.Lock()
-		c.mu.Lock()
-		c.dropped = true
-		c.mu.Unlock()
+		c.setDropped(true)
 		c.seqMu.Unlock()
 	}
 	return s.engine.Close()
@@ -159,17 +157,16 @@ func (s *Store) DropCatalog(_ context.Context, name string) error {
 	}
 	c.seqMu.Lock()
 	defer c.seqMu.Unlock()
+	c.setDropped(true) // before the rows go: nobody must begin on what is left
 	b := s.engine.NewBatch()
 	err := errors.Join(b.Delete(catalogRecordKey(c.id)), b.DeleteRange(c.prefix, kv.PrefixEnd(c.prefix)))
 	if err == nil {
 		err = s.engine.Apply(b, true)
 	}
 	if err = errors.Join(err, b.Close()); err != nil {
+		c.setDropped(false)
 		return fmt.Errorf("store: drop catalog %q: %w", name, err)
 	}
-	c.mu.Lock()
-	c.dropped = true
-	c.mu.Unlock()
 	delete(s.catalogs, name)
 	return nil
 }

@@ -29,6 +29,7 @@ type Txn struct {
 
 	exported []string
 	done     bool
+	frozen   bool // made by Freeze
 
 	probe entry // for look-ups in the overlay
 	// Buffers that are reused from call to call.
@@ -90,6 +91,21 @@ func (t *Txn) SetOptions(o TxnOptions) error {
 	o.Temp = t.opts.Temp
 	t.opts = o
 	return nil
+}
+
+// Freeze returns a transaction that goes on reading what t sees now, its writes
+// included, whatever t does later. It cannot write, costs O(1), and is ended by Rollback,
+// before or after t.
+func (t *Txn) Freeze() (*Txn, error) {
+	if err := t.EnsureSnapshot(); err != nil {
+		return nil, err
+	}
+	f := &Txn{cat: t.cat, opts: t.opts, frozen: true}
+	f.main.freeze(&t.main)
+	f.temp.freeze(&t.temp)
+	t.cat.ref(t.view)
+	f.view = t.view
+	return f, nil
 }
 
 func (t *Txn) setView(v *view) {
@@ -247,7 +263,7 @@ func (t *Txn) Rollback() error {
 func (t *Txn) finish(committed bool) {
 	t.done = true
 	t.unexport()
-	if !committed {
+	if !committed && !t.frozen {
 		for storage := range t.main.made {
 			t.cat.counters.drop(storage)
 		}
