@@ -48,9 +48,6 @@ func (s *Session) copyFrom(ctx context.Context, rq *request, st *ast.Copy, opts 
 	if err != nil {
 		return 0, err
 	}
-	if err := s.freezePortals(nil); err != nil {
-		return 0, err
-	}
 	in, err := rq.out.CopyIn(opts.format == copyBinary, len(c.cols))
 	if err != nil {
 		return 0, err

@@ -68,7 +68,7 @@ func (c *copyIn) runLines(in CopyReader, csv bool) error {
 			continue
 		}
 		if bytes.Equal(line, []byte(`\.`)) {
-			return nil // what follows is read and dropped
+			return c.skipRest(in)
 		}
 		arena = arena[:0]
 		if csv {
@@ -81,6 +81,17 @@ func (c *copyIn) runLines(in CopyReader, csv bool) error {
 		}
 		c.line += lr.lines
 		lr.lines = 0
+	}
+}
+
+// skipRest drops what follows the end marker. The client may still say that it failed.
+func (c *copyIn) skipRest(in CopyReader) error {
+	for {
+		if _, err := in.Next(); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
 	}
 }
 

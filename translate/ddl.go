@@ -42,9 +42,6 @@ func (s *Session) startDDL(ctx context.Context, rq *request) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.freezePortals(nil); err != nil {
-		return nil, err
-	}
 	d := &ddl{s: s, ctx: ctx, rq: rq, t: t}
 	switch st := rq.stmt.(type) {
 	case *ast.CreateTable:

@@ -317,8 +317,17 @@ func containsNulls(column, table string) *pgerr.Error {
 	return e
 }
 
+// scanAll reads every row of a table for a statement whose outcome must hold for rows that
+// others commit meanwhile, too: then its own commit fails.
+func (d *ddl) scanAll(tbl *rel.Table) (*store.RowIter, error) {
+	if err := d.t.HoldRows(tbl); err != nil {
+		return nil, err
+	}
+	return d.t.Scan(tbl, store.Access{})
+}
+
 func (d *ddl) hasRows(tbl *rel.Table) (bool, error) {
-	it, err := d.t.Scan(tbl, store.Access{})
+	it, err := d.scanAll(tbl)
 	if err != nil {
 		return false, err
 	}
@@ -450,7 +459,7 @@ func (d *ddl) verifyChecks(tbl *rel.Table, checks []rel.Check) error {
 	if err != nil {
 		return err
 	}
-	it, err := d.t.Scan(tbl, store.Access{})
+	it, err := d.scanAll(tbl)
 	if err != nil {
 		return err
 	}

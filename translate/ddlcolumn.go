@@ -6,7 +6,6 @@ import (
 
 	"github.com/eiderdb/eider/kv/rel"
 	"github.com/eiderdb/eider/kv/row"
-	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/translate/ast"
 	"github.com/eiderdb/eider/translate/exec"
 	"github.com/eiderdb/eider/translate/pgerr"
@@ -44,7 +43,7 @@ func (d *ddl) setNotNull(tbl *rel.Table, a *ast.AlterAction) (*rel.Table, error)
 // verifyNotNull scans for NULLs in a column.
 func (d *ddl) verifyNotNull(tbl *rel.Table, i int) error {
 	c := &tbl.Columns[i]
-	it, err := d.t.Scan(tbl, store.Access{})
+	it, err := d.scanAll(tbl)
 	if err != nil {
 		return err
 	}
@@ -139,7 +138,7 @@ func (d *ddl) rewrite(old, next *rel.Table, change func(*exec.Ctx, exec.Row) err
 		row exec.Row
 	}
 	var kept []keptRow
-	it, err := d.t.Scan(old, store.Access{})
+	it, err := d.scanAll(old)
 	if err != nil {
 		return nil, err
 	}

@@ -286,6 +286,9 @@ func (s *Session) executePortal(ctx context.Context, p *portal, maxRows int, out
 		return err
 	}
 	if !ended {
+		if err := r.detach(); err != nil {
+			return err
+		}
 		return out.Suspended()
 	}
 	p.ended = true

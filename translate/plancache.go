@@ -2,6 +2,7 @@ package translate
 
 import (
 	"container/list"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -41,8 +42,7 @@ const (
 	maxVariants = 8
 )
 
-// planCaches holds the plans of every catalog. The zero limit of a negative option
-// keeps none.
+// planCaches holds the plans of all catalogs. limit bounds their number; 0 keeps none.
 type planCaches struct {
 	limit int
 
@@ -132,18 +132,19 @@ func (p *planCaches) add(c *cachedPlan) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	same := 0
-	var oldest *list.Element
+	var oldest *list.Element // the plans of a fingerprint are in the order of their making
 	for _, e := range p.byHash[c.at] {
 		o := e.Value.(*cachedPlan)
 		if o.norm != c.norm {
 			continue
 		}
-		if o.context == c.context && sameLiterals(o.fixed, c.fixed) && sameOIDs(o.params, c.params) {
+		if o.context == c.context && slices.Equal(o.fixed, c.fixed) && slices.Equal(o.params, c.params) {
 			p.remove(e)
 			break
 		}
-		same++
-		oldest = e
+		if same++; oldest == nil {
+			oldest = e
+		}
 	}
 	if same >= maxVariants && oldest != nil {
 		p.remove(oldest)
@@ -161,43 +162,14 @@ func (p *planCaches) add(c *cachedPlan) {
 func (p *planCaches) remove(e *list.Element) {
 	c := p.lru.Remove(e).(*cachedPlan)
 	list := p.byHash[c.at]
-	for i := range list {
-		if list[i] == e {
-			list[i] = list[len(list)-1]
-			list[len(list)-1] = nil
-			list = list[:len(list)-1]
-			break
-		}
+	if i := slices.Index(list, e); i >= 0 {
+		list = slices.Delete(list, i, i+1)
 	}
 	if len(list) == 0 {
 		delete(p.byHash, c.at)
 	} else {
 		p.byHash[c.at] = list
 	}
-}
-
-func sameLiterals(a, b []fixedLiteral) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
-}
-
-func sameOIDs(a, b []uint32) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // planContext names the settings that a plan may depend on.
@@ -246,7 +218,7 @@ func (s *Session) lookup(t *store.Txn, fp *lex.FP, params []uint32) *cachedPlan 
 	ctx := s.planContext()
 	stale := false
 	for _, c := range found {
-		if c.context != ctx || len(c.starts) != len(fp.Slots) || !sameOIDs(c.params, params) || !c.literalsFit(fp) {
+		if c.context != ctx || len(c.starts) != len(fp.Slots) || !slices.Equal(c.params, params) || !c.literalsFit(fp) {
 			continue
 		}
 		if !s.depsFit(t, c) {

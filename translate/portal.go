@@ -113,6 +113,10 @@ func (s *Session) execDeclare(ctx context.Context, rq *request, st *ast.Declare)
 	if err != nil {
 		return err
 	}
+	if err := r.detach(); err != nil {
+		r.close()
+		return err
+	}
 	p := &portal{
 		name: st.Name, source: rq.sql, cols: r.cols, run: r, cursor: true, hold: st.Hold, binary: st.Binary,
 		scroll: st.Scroll != nil && *st.Scroll, noBack: st.Scroll != nil && !*st.Scroll,
@@ -389,41 +393,19 @@ func (s *Session) holdCursors(ctx context.Context) error {
 		if !p.hold || p.held {
 			continue
 		}
-		for !p.all && p.run != nil {
-			ok, err := p.pull(ctx)
-			if err != nil {
+		if p.noBack && !p.all { // buf has room for one row
+			p.run.ectx.Context = ctx
+			if err := p.run.freeze(); err != nil {
 				return err
 			}
-			if !ok {
-				break
+		}
+		for more := !p.noBack; more; {
+			var err error
+			if more, err = p.pull(ctx); err != nil {
+				return err
 			}
 		}
 		p.held = true
-	}
-	return nil
-}
-
-// freezePortals reads the portals and cursors that are open to their end before the
-// transaction changes anything: they show what was there when they were opened. st is the
-// statement that is about to run, nil for a change of definitions.
-func (s *Session) freezePortals(st ast.Stmt) error {
-	if len(s.portals) == 0 {
-		return nil
-	}
-	if st != nil {
-		changes := false
-		writes(st, func(string, ast.Name) { changes = true })
-		if !changes {
-			return nil
-		}
-	}
-	for _, p := range s.portals {
-		if p.run == nil || p.run.iter == nil || p.run.ectx == nil || p.run.buffered {
-			continue
-		}
-		if err := p.run.freeze(); err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -171,7 +171,7 @@ func (s *Session) execExecute(ctx context.Context, rq *request, st *ast.Execute)
 func samePlan(want, got []exec.Column) error {
 	same := len(want) == len(got)
 	for i := 0; same && i < len(got); i++ {
-		same = want[i].Type.OID == got[i].Type.OID
+		same = want[i].Name == got[i].Name && want[i].Type == got[i].Type
 	}
 	if same {
 		return nil

@@ -46,6 +46,7 @@ type running struct {
 	formats []int16
 	// buffered rows are all at hand: nothing that fails can follow.
 	buffered bool
+	frozen   *store.Txn // what the rows to come are read from, after detach
 }
 
 func done(tag string) *running { return &running{tag: tag} }
@@ -60,6 +61,23 @@ func (r *running) close() {
 		_ = r.iter.Close()
 		r.iter = nil
 	}
+	if r.frozen != nil {
+		_ = r.frozen.Rollback()
+		r.frozen = nil
+	}
+}
+
+// detach makes the rows to come independent of what the transaction does from now on: they
+// show what was there when the query was opened.
+func (r *running) detach() error {
+	if r.iter == nil || r.ectx == nil || r.buffered || r.frozen != nil {
+		return nil
+	}
+	f, err := r.ectx.Txn.Freeze()
+	if err == nil {
+		r.ectx.Txn, r.frozen = f, f
+	}
+	return err
 }
 
 func (r *running) finalTag() string {
@@ -184,9 +202,6 @@ func (s *Session) startQuery(ctx context.Context, rq *request) (*running, error)
 		if err := s.checkReadOnly(t, rq); err != nil {
 			return nil, err
 		}
-	}
-	if err := s.freezePortals(rq.stmt); err != nil {
-		return nil, err
 	}
 	ectx := s.execCtx(ctx, t, rq)
 	ectx.Slots = slots

@@ -180,7 +180,7 @@ func (f sessionFuncs) StartTime() time.Time { return f.s.shared.started }
 
 // importSnapshot is SET TRANSACTION SNAPSHOT.
 func (s *Session) importSnapshot(id string) error {
-	if s.tx.queried {
+	if s.tx.queried || len(s.tx.savepoints) > 0 {
 		return pgerr.New(pgerr.ActiveSQLTransaction, "SET TRANSACTION SNAPSHOT must be called before any query")
 	}
 	if s.tx.iso < repeatableRead {

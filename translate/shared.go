@@ -26,7 +26,7 @@ type Shared struct {
 
 // SharedOptions configure a Shared. The zero value has the defaults.
 type SharedOptions struct {
-	// PlanCacheEntries bounds the plans kept per catalog. Default 4096; negative: no cache.
+	// PlanCacheEntries bounds the plans kept, of all catalogs. Default 4096; negative: no cache.
 	PlanCacheEntries int
 	// Now is the start time that pg_postmaster_start_time() reports; time.Now when zero.
 	Now time.Time

@@ -67,7 +67,6 @@ type txState struct {
 type savepoint struct {
 	name     string
 	mark     store.Mark
-	hasMark  bool // false: no store transaction existed yet
 	settings int
 	notifies int
 	listens  int
@@ -98,7 +97,6 @@ func (s *Session) txn() (*store.Txn, error) {
 	o := store.TxnOptions{
 		Isolation: store.RepeatableRead,
 		ReadOnly:  s.tx.readOnly,
-		Sync:      s.set.decoded().sync,
 		Temp:      s.temp,
 	}
 	if s.tx.iso <= readCommitted {
@@ -133,6 +131,12 @@ func (s *Session) commitTx(ctx context.Context) error {
 		return nil
 	}
 	err := s.preCommit(ctx)
+	if err == nil && s.tx.txn != nil {
+		// synchronous_commit counts as it is now, not as it was when the transaction began.
+		o := s.tx.txn.Options()
+		o.Sync = s.set.decoded().sync
+		err = s.tx.txn.SetOptions(o)
+	}
 	if err == nil && s.tx.txn != nil {
 		// A commit that is under way is not to be cancelled: its outcome would be unknown.
 		err = s.tx.txn.Commit(context.WithoutCancel(ctx))
@@ -390,14 +394,16 @@ func (s *Session) defineSavepoint(name string) error {
 	if err := s.requireBlock("SAVEPOINT"); err != nil {
 		return err
 	}
-	sp := savepoint{
-		name: name, settings: s.set.mark(), notifies: len(s.tx.notifies), listens: len(s.tx.listens),
+	// The store transaction is made here if need be, so that a view which it takes later
+	// outlives ROLLBACK TO.
+	t, err := s.txn()
+	if err != nil {
+		return err
+	}
+	s.tx.savepoints = append(s.tx.savepoints, savepoint{
+		name: name, mark: t.Savepoint(), settings: s.set.mark(), notifies: len(s.tx.notifies), listens: len(s.tx.listens),
 		readOnly: s.tx.readOnly, portals: s.portalSeq,
-	}
-	if s.tx.txn != nil {
-		sp.mark, sp.hasMark = s.tx.txn.Savepoint(), true
-	}
-	s.tx.savepoints = append(s.tx.savepoints, sp)
+	})
 	return nil
 }
 
@@ -437,16 +443,8 @@ func (s *Session) rollbackToSavepoint(name string) error {
 	s.tx.listens = s.tx.listens[:sp.listens]
 	s.tx.readOnly = sp.readOnly
 	s.env = nil
-	if s.tx.txn != nil {
-		if sp.hasMark {
-			if err := s.tx.txn.RollbackTo(sp.mark); err != nil {
-				return err
-			}
-		} else {
-			// The transaction had not touched the store when the savepoint was made.
-			_ = s.tx.txn.Rollback()
-			s.tx.txn = nil
-		}
+	if err := s.tx.txn.RollbackTo(sp.mark); err != nil {
+		return err
 	}
 	s.tx.savepoints = s.tx.savepoints[:i+1]
 	s.tx.failed = false
@@ -480,16 +478,17 @@ func (s *Session) setTransaction(t *ast.Transaction) error {
 }
 
 func (s *Session) setIsolation(iso isolation) error {
-	if iso != s.tx.iso {
-		if s.tx.queried {
-			return pgerr.New(pgerr.ActiveSQLTransaction, "SET TRANSACTION ISOLATION LEVEL must be called before any query")
-		}
-		if len(s.tx.savepoints) > 0 {
-			return pgerr.New(pgerr.ActiveSQLTransaction, "SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction")
-		}
+	if iso == s.tx.iso {
+		return nil
+	}
+	if s.tx.queried {
+		return pgerr.New(pgerr.ActiveSQLTransaction, "SET TRANSACTION ISOLATION LEVEL must be called before any query")
+	}
+	if len(s.tx.savepoints) > 0 {
+		return pgerr.New(pgerr.ActiveSQLTransaction, "SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction")
 	}
 	s.tx.iso = iso
-	if s.tx.txn != nil && !s.tx.queried {
+	if s.tx.txn != nil {
 		_ = s.tx.txn.Rollback()
 		s.tx.txn = nil
 	}

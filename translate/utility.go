@@ -183,7 +183,7 @@ func (s *Session) unlistenAll() {
 
 // dropTempTables is DISCARD TEMP.
 func (s *Session) dropTempTables() error {
-	t, err := s.txn()
+	t, err := s.newStatement()
 	if err != nil {
 		return err
 	}
