@@ -27,7 +27,7 @@ type Options struct {
 	MaxMessage      Bytes         `name:"max-message" default:"1GiB" help:"Longest message, and so longest statement, that is accepted from a client."`
 	StatementMemory Bytes         `name:"statement-memory" default:"512MiB" help:"Memory that sorts, joins and aggregates of one statement may take; more ends it with SQLSTATE 53200."`
 	TransactionSize Bytes         `name:"transaction-size" default:"1GiB" help:"Bytes that one transaction may write."`
-	PlanCache       int           `name:"plan-cache" default:"4096" help:"Plans kept per catalog; 0 turns the cache off."`
+	PlanCache       int           `name:"plan-cache" default:"4096" help:"Plans kept, of all catalogs; 0 turns the cache off."`
 	StartupTimeout  time.Duration `name:"startup-timeout" default:"60s" help:"Time for a client to connect and authenticate."`
 	ShutdownTimeout time.Duration `name:"shutdown-timeout" default:"30s" help:"Time for running statements to end after SIGTERM or SIGINT, before they are cancelled. A second signal cancels them at once."`
 	DrainTimeout    time.Duration `name:"drain-timeout" default:"30s" help:"Time for which a stopping server goes on reading a client's COPY data after that. Closing the connection of a sending DuckDB breaks its whole instance."`
