@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"github.com/eiderdb/eider/kv/kvtest"
 	"github.com/eiderdb/eider/kv/memkv"
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/translate"
@@ -24,7 +25,7 @@ import (
 // startReal serves real sessions over an in-memory store with one catalog, lake.
 func startReal(t testing.TB, o Options) *testServer {
 	t.Helper()
-	st, err := store.Open(context.Background(), memkv.New(), store.Options{})
+	st, err := store.Open(context.Background(), kvtest.Spoil(memkv.New()), store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

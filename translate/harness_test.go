@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/eiderdb/eider/kv/kvtest"
 	"github.com/eiderdb/eider/kv/memkv"
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/translate"
@@ -162,7 +163,7 @@ type world struct {
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	ctx := context.Background()
-	st, err := store.Open(ctx, memkv.New(), store.Options{})
+	st, err := store.Open(ctx, kvtest.Spoil(memkv.New()), store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

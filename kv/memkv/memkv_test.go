@@ -10,4 +10,7 @@ import (
 
 func TestConformance(t *testing.T) {
 	kvtest.Run(t, func(*testing.T) kv.Engine { return memkv.New() })
+	t.Run("spoil", func(t *testing.T) {
+		kvtest.Run(t, func(*testing.T) kv.Engine { return kvtest.Spoil(memkv.New()) })
+	})
 }

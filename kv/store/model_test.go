@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/eiderdb/eider/kv"
+	"github.com/eiderdb/eider/kv/kvtest"
 	"github.com/eiderdb/eider/kv/memkv"
 	"github.com/eiderdb/eider/kv/pebblekv"
 	"github.com/eiderdb/eider/kv/rel"
@@ -549,7 +550,7 @@ func (m *model) end(x *mtxn, i int) {
 
 func engines() map[string]func() kv.Engine {
 	return map[string]func() kv.Engine{
-		"memkv": func() kv.Engine { return memkv.New() },
+		"memkv": func() kv.Engine { return kvtest.Spoil(memkv.New()) },
 		"pebblekv": func() kv.Engine {
 			e, err := pebblekv.Open("data", pebblekv.Options{FS: vfs.NewMem(), CacheBytes: 1 << 20, MemTableBytes: 256 << 10})
 			if err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/eiderdb/eider/kv/kvtest"
 	"github.com/eiderdb/eider/kv/memkv"
 	"github.com/eiderdb/eider/kv/rel"
 	"github.com/eiderdb/eider/kv/store"
@@ -82,7 +83,7 @@ func column(num int16, name string, oid types.OID, mod int32) rel.Column {
 func fixture(t testing.TB) *exec.Ctx {
 	t.Helper()
 	ctx := context.Background()
-	s, err := store.Open(ctx, memkv.New(), store.Options{})
+	s, err := store.Open(ctx, kvtest.Spoil(memkv.New()), store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

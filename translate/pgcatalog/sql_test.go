@@ -9,6 +9,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/eiderdb/eider/kv/kvtest"
 	"github.com/eiderdb/eider/kv/memkv"
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/translate"
@@ -79,7 +80,7 @@ func (p *printer) CopyIn(bool, int) (translate.CopyReader, error) {
 func newSession(t testing.TB) *translate.Session {
 	t.Helper()
 	ctx := context.Background()
-	st, err := store.Open(ctx, memkv.New(), store.Options{})
+	st, err := store.Open(ctx, kvtest.Spoil(memkv.New()), store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/eiderdb/eider/kv/kvtest"
 	"github.com/eiderdb/eider/kv/memkv"
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/translate"
@@ -13,7 +14,7 @@ import (
 
 func TestMemoryCap(t *testing.T) {
 	ctx := context.Background()
-	st, err := store.Open(ctx, memkv.New(), store.Options{})
+	st, err := store.Open(ctx, kvtest.Spoil(memkv.New()), store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/eiderdb/eider/kv/kvtest"
 	"github.com/eiderdb/eider/kv/memkv"
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/translate"
@@ -85,7 +86,7 @@ type eider struct{ s *translate.Session }
 
 func newEider(t testing.TB) *eider {
 	ctx := context.Background()
-	st, err := store.Open(ctx, memkv.New(), store.Options{})
+	st, err := store.Open(ctx, kvtest.Spoil(memkv.New()), store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
