@@ -277,10 +277,22 @@ var opTable = sync.OnceValue(func() map[string][]OpDef {
 	m["||"] = append(
 		m["||"],
 		OpDef{Name: "||", L: types.TextOID, R: types.AnyNonArrayOID, Ret: types.TextOID, Poly: func(_, r types.OID) OpFunc {
-			return func(c *Ctx, a, b types.Datum) (types.Datum, error) { return concatText(c, a, c.textOf(r, b)) }
+			return func(c *Ctx, a, b types.Datum) (types.Datum, error) {
+				b, err := c.castText(r, b)
+				if err != nil {
+					return types.Null, err
+				}
+				return concatText(c, a, b)
+			}
 		}},
 		OpDef{Name: "||", L: types.AnyNonArrayOID, R: types.TextOID, Ret: types.TextOID, Poly: func(l, _ types.OID) OpFunc {
-			return func(c *Ctx, a, b types.Datum) (types.Datum, error) { return concatText(c, c.textOf(l, a), b) }
+			return func(c *Ctx, a, b types.Datum) (types.Datum, error) {
+				a, err := c.castText(l, a)
+				if err != nil {
+					return types.Null, err
+				}
+				return concatText(c, a, b)
+			}
 		}},
 		OpDef{Name: "||", L: types.AnyCompatibleArrayOID, R: types.AnyCompatibleArrayOID, Ret: types.AnyCompatibleArrayOID, Poly: func(l, _ types.OID) OpFunc {
 			return arrayCat(types.ElemOf(l))
@@ -315,6 +327,14 @@ func (c *Ctx) textOf(oid types.OID, d types.Datum) types.Datum {
 		return d
 	}
 	return Bytes(types.AppendText(c.Env, nil, types.T{OID: oid, Mod: -1}, d))
+}
+
+// castText is a value as text by its cast, as text || anynonarray has it: true, not t.
+func (c *Ctx) castText(from types.OID, d types.Datum) (types.Datum, error) {
+	if !d.Valid {
+		return d, nil
+	}
+	return c.cast(types.T{OID: from, Mod: -1}, types.T{OID: types.TextOID, Mod: -1}, d, true)
 }
 
 // cast converts a value by types.Cast; unknown text goes through the input function.
