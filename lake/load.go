@@ -173,9 +173,10 @@ func (l *loader) files() {
 			RowIDStart: r.num(5), HasRowIDStart: r.has(5), PartialMax: r.num(6), HasPartialMax: r.has(6),
 		})
 	})
-	l.each("ducklake_delete_file", "delete_file_id table_id data_file_id path path_is_relative delete_count begin_snapshot end_snapshot", func(r rec) {
+	l.each("ducklake_delete_file", "delete_file_id table_id data_file_id path path_is_relative delete_count partial_max begin_snapshot end_snapshot", func(r rec) {
 		m.DeleteFiles = append(m.DeleteFiles, DeleteFile{
-			Span: r.span(6), ID: r.num(0), TableID: r.num(1), DataFileID: r.num(2), Path: r.text(3), Relative: r.boolean(4), Count: r.num(5),
+			Span: r.span(7), ID: r.num(0), TableID: r.num(1), DataFileID: r.num(2), Path: r.text(3), Relative: r.boolean(4), Count: r.num(5),
+			PartialMax: r.num(6), HasPartialMax: r.has(6),
 		})
 	})
 	l.each("ducklake_files_scheduled_for_deletion", "data_file_id path path_is_relative", func(r rec) {

@@ -80,12 +80,14 @@ type DataFile struct {
 // DeleteFile is a row of ducklake_delete_file.
 type DeleteFile struct {
 	Span
-	ID         int64
-	TableID    int64
-	DataFileID int64
-	Path       string
-	Relative   bool
-	Count      int64
+	ID            int64
+	TableID       int64
+	DataFileID    int64
+	Path          string
+	Relative      bool
+	Count         int64
+	PartialMax    int64
+	HasPartialMax bool
 }
 
 // TableStats is a row of ducklake_table_stats.

@@ -132,6 +132,9 @@ func (s *Session) commitTx(ctx context.Context) error {
 	}
 	err := s.preCommit(ctx)
 	if err == nil && s.tx.txn != nil {
+		err = s.mendFlushes(s.tx.txn)
+	}
+	if err == nil && s.tx.txn != nil {
 		// synchronous_commit counts as it is now, not as it was when the transaction began.
 		o := s.tx.txn.Options()
 		o.Sync = s.set.decoded().sync
