@@ -279,7 +279,7 @@ func (c *coreBinder) bindOrder() error {
 		if err != nil {
 			return err
 		}
-		if c.core.Distinct && at >= c.visible {
+		if c.core.Distinct && len(c.core.DistinctOn) == 0 && at >= c.visible {
 			return c.b.err(o.Expr.Position(), pgerr.InvalidColumnReference, "for SELECT DISTINCT, ORDER BY expressions must appear in select list")
 		}
 		c.order = append(c.order, orderKey{at, o})
