@@ -95,6 +95,16 @@ func TestCursorStandsStill(t *testing.T) {
 	w.expect("a", "select * from u", "D 30")
 }
 
+// TestQueriesDoNotWrite: what may be read at any time, or more than once, must not write.
+func TestQueriesDoNotWrite(t *testing.T) {
+	w := newWorld(t)
+	w.run("a", "create table t (a int)")
+	const query = "with x as (insert into t values (1) returning a) select * from x"
+	w.expect("a", "create view v as "+query, "ERROR 0A000: views must not contain data-modifying statements in WITH")
+	w.expect("a", "begin; declare c cursor for "+query, "ERROR 0A000: DECLARE CURSOR must not contain data-modifying statements in WITH")
+	w.expect("a", "rollback; "+query, "D 1")
+}
+
 // TestPlanFollowsNames: a cached plan is not used when a name in it, or a setting, stands
 // for something else.
 func TestPlanFollowsNames(t *testing.T) {

@@ -109,6 +109,9 @@ func (d *ddl) createView(st *ast.CreateView) error {
 	if intoClause(st.Query) != nil {
 		return errFeature("views must not contain SELECT INTO")
 	}
+	if modifies(st.Query) {
+		return errFeature("views must not contain data-modifying statements in WITH")
+	}
 	sub := d.rq.part(st.Query)
 	sub.noParams = true
 	node, err := d.s.binder(d.t, sub).BindSelect(st.Query)

@@ -104,6 +104,9 @@ func (s *Session) execDeclare(ctx context.Context, rq *request, st *ast.Declare)
 	if intoClause(st.Query) != nil {
 		return pgerr.New(pgerr.InvalidTableDefinition, "DECLARE CURSOR must not contain SELECT INTO")
 	}
+	if modifies(st.Query) {
+		return pgerr.New(pgerr.FeatureNotSupported, "DECLARE CURSOR must not contain data-modifying statements in WITH")
+	}
 	if _, ok := s.portals[st.Name]; ok && st.Name != "" {
 		return pgerr.New(pgerr.DuplicateCursor, "cursor %q already exists", st.Name)
 	}

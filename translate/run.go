@@ -377,6 +377,13 @@ func writes(st ast.Stmt, f func(what string, table ast.Name)) {
 	}
 }
 
+// modifies says whether a statement, or a CTE of it, writes to a table.
+func modifies(st ast.Stmt) bool {
+	is := false
+	writes(st, func(string, ast.Name) { is = true })
+	return is
+}
+
 // describe answers a statement's result columns without running it; nil means no rows.
 func (s *Session) describe(rq *request) ([]exec.Column, error) {
 	switch st := rq.stmt.(type) {
