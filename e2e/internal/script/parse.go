@@ -15,7 +15,8 @@ type Script struct {
 	Steps []Step
 	// TablesDiffer is the reason why the catalog tables need not be equal at the end; empty if they must be.
 	TablesDiffer string
-	// Unhealthy maps codes of findings that the script leaves in its lakes to the reason.
+	// Unhealthy maps codes of findings that the script leaves in its lakes to the reason; a
+	// code may have one server in front (pg:name-twice).
 	Unhealthy map[string]string
 	// Private says that the script restarts its server and needs one of its own.
 	Private bool
