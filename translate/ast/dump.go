@@ -65,7 +65,7 @@ func dumpStruct(b *strings.Builder, v reflect.Value) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		switch {
-		case !f.IsExported(), f.Name == "Pos", f.Name == "OpPos", f.Name == "Start" && t.Name() == "Parsed",
+		case !f.IsExported(), f.Name == "Pos", f.Name == "OpPos", f.Name == "ColumnPos", f.Name == "Start" && t.Name() == "Parsed",
 			f.Name == "End" && t.Name() == "Parsed", f.Name == "Fixed", v.Field(i).IsZero(), f.Anonymous:
 			continue
 		}

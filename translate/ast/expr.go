@@ -180,6 +180,7 @@ type Collate struct {
 	Pos
 	Expr      Expr
 	Collation Name
+	OpPos     int // of COLLATE
 }
 
 // AtTimeZone is x AT TIME ZONE z.

@@ -165,6 +165,7 @@ type Insert struct {
 	Table      Name
 	Alias      string
 	Columns    []string
+	ColumnPos  []int   // where each of Columns stands
 	Overriding string  // "", "system", "user"
 	Query      *Select // nil for DEFAULT VALUES
 	OnConflict *OnConflict

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/eiderdb/eider/translate/ast"
 	"github.com/eiderdb/eider/translate/pgerr"
 	"github.com/eiderdb/eider/translate/types"
 )
@@ -142,11 +143,30 @@ func (e *Lit) Compute(c *Ctx) (types.Datum, error) {
 	if c.Slots != nil && e.Slot >= 0 && e.Slot < len(c.Slots) {
 		text = c.Slots[e.Slot].Text
 	}
+	if len(text) >= bigValue && types.ElemOf(e.T.OID) != 0 {
+		if err := c.roomForSplit(text, ","); err != nil {
+			return types.Null, err
+		}
+	}
 	d, err := litInput(c.Env, e.T, text, e.Neg)
 	if err != nil {
+		if e.T.OID == types.Float8OID && ast.LiteralKind(e.Kind) == ast.LitNumeric {
+			return e.viaNumeric(c, text, err)
+		}
 		return d, e.at(err)
 	}
 	return d, nil
+}
+
+// viaNumeric converts a number that float8's input function refuses by way of numeric, which
+// is what was written, so that the error is the conversion's.
+func (e *Lit) viaNumeric(c *Ctx, text string, err error) (types.Datum, error) {
+	num := types.T{OID: types.NumericOID, Mod: -1}
+	d, nerr := litInput(c.Env, num, text, e.Neg)
+	if nerr != nil {
+		return d, e.at(err)
+	}
+	return c.cast(num, e.T, d, true)
 }
 
 func (e *Lit) at(err error) error {
@@ -404,6 +424,8 @@ type FuncX struct {
 	ArgTypes []types.T
 	Pos      int
 	Stmt     *string
+	// Located calls stand for a literal's input function, whose errors tell Pos.
+	Located bool
 }
 
 // Type returns the result type.
@@ -439,6 +461,8 @@ func (e *FuncX) Eval(c *Ctx, row Row) (types.Datum, error) {
 	if err != nil {
 		if pe := pgerr.As(err); pe == nil {
 			err = MapStoreError(err)
+		} else if e.Located && e.Stmt != nil {
+			err = pe.At(*e.Stmt, e.Pos)
 		}
 		return d, err
 	}

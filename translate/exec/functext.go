@@ -7,6 +7,7 @@ import (
 	"crypto/sha512"
 	"encoding/base64"
 	"encoding/hex"
+	"math"
 	"strconv"
 	"strings"
 	"unicode"
@@ -292,7 +293,10 @@ func textFuncs() []Func {
 			if n == 0 {
 				return types.Null, pgerr.New(pgerr.ProgramLimitExceeded, "null character not permitted")
 			}
-			if n < 0 || n > 0x10FFFF || !utf8.ValidRune(rune(n)) {
+			if n < 0 {
+				return types.Null, pgerr.New(pgerr.InvalidParameterValue, "character number must be positive")
+			}
+			if n > 0x10FFFF || !utf8.ValidRune(rune(n)) {
 				return types.Null, pgerr.New(pgerr.ProgramLimitExceeded, "requested character not valid for encoding: %d", n)
 			}
 			return Str(string(rune(n))), nil
@@ -459,14 +463,15 @@ func formatText(c *Call) (types.Datum, error) {
 			out.WriteByte('%')
 			continue
 		}
-		width, left := 0, false
+		width, left, tooBig := 0, false, false
 		digits := func() (int, bool) {
 			start := i
 			n := 0
-			for i < len(f) && f[i] >= '0' && f[i] <= '9' && i-start < 9 {
-				n = n*10 + int(f[i]-'0')
+			for i < len(f) && f[i] >= '0' && f[i] <= '9' {
+				n = min(n*10+int(f[i]-'0'), math.MaxInt32+1)
 				i++
 			}
+			tooBig = tooBig || n > math.MaxInt32
 			return n, i > start
 		}
 		arg := 0
@@ -502,6 +507,9 @@ func formatText(c *Call) (types.Datum, error) {
 			}
 		} else if n, ok := digits(); ok {
 			width = n
+		}
+		if tooBig {
+			return types.Null, pgerr.New(pgerr.NumericValueOutOfRange, "number is out of range")
 		}
 		if i >= len(f) {
 			return types.Null, pgerr.New(pgerr.InvalidParameterValue, "unterminated format() type specifier").

@@ -74,6 +74,7 @@ func (p *parser) insert() *ast.Insert {
 	if p.is(lex.LParen) && p.atColumnList() {
 		p.advance()
 		for {
+			s.ColumnPos = append(s.ColumnPos, p.pos())
 			s.Columns = append(s.Columns, p.targetColumn())
 			if !p.acceptTok(lex.Comma) {
 				break

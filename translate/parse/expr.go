@@ -376,7 +376,7 @@ func (p *parser) wordInfix(left ast.Expr, b bool) ast.Expr {
 		p.expect(lex.KwZone)
 		return &ast.AtTimeZone{Pos: start, Expr: left, OpPos: pos, Zone: p.exprPrec(precAt+1, false)}
 	case lex.KwCollate:
-		return &ast.Collate{Pos: start, Expr: left, Collation: p.qualifiedName()}
+		return &ast.Collate{Pos: start, Expr: left, OpPos: pos, Collation: p.qualifiedName()}
 	case lex.KwOverlaps:
 		return p.overlaps(left.(*ast.RowExpr), pos)
 	}

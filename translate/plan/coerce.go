@@ -138,7 +138,10 @@ func (b *Binder) precompute(l *exec.Lit, pos int) (exec.Expr, error) {
 	c := exec.Ctx{Env: b.Env}
 	d, err := l.Compute(&c)
 	if err != nil {
-		return nil, b.at(err, pos)
+		if l.Stmt == nil {
+			err = b.at(err, pos)
+		}
+		return nil, err
 	}
 	l.Val, l.HasVal = d, true
 	return l, nil
@@ -215,6 +218,10 @@ func (b *Binder) specialCast(e exec.Expr, to types.T, pos int) (exec.Expr, error
 			continue
 		}
 		arg := e
+		l, located := e.(*exec.Lit)
+		if located {
+			pos = l.Pos
+		}
 		if name != "text" && from == types.UnknownOID {
 			t, err := b.coerceUnknown(e, textT, types.Implicit, pos)
 			if err != nil {
@@ -222,7 +229,7 @@ func (b *Binder) specialCast(e exec.Expr, to types.T, pos int) (exec.Expr, error
 			}
 			arg = t
 		}
-		return &exec.FuncX{F: f, Args: []exec.Expr{arg}, ArgTypes: []types.T{arg.Type()}, T: to, Pos: pos, Stmt: b.stmt()}, nil
+		return &exec.FuncX{F: f, Args: []exec.Expr{arg}, ArgTypes: []types.T{arg.Type()}, T: to, Pos: pos, Stmt: b.stmt(), Located: located}, nil
 	}
 	return nil, nil
 }
@@ -366,7 +373,12 @@ func (b *Binder) unify(exprs []exec.Expr, what string, pos func(i int) int) ([]e
 	return out, to, nil
 }
 
-func intClass(s string) int {
+// intClass is the width of the type of an integer as written: 4, 8, or 16 for numeric. The
+// sign belongs to it: the least int4 and int8 fit although their digits alone do not.
+func intClass(s string, neg bool) int {
+	if neg && (s == "2147483648" || s == "9223372036854775808") {
+		return map[int]int{10: 4, 19: 8}[len(s)]
+	}
 	switch {
 	case len(s) < 10:
 		return 4
@@ -392,7 +404,7 @@ func (b *Binder) literal(l *ast.Literal, neg bool) (exec.Expr, error) {
 	}
 	switch l.Kind {
 	case ast.LitInteger:
-		class := intClass(l.Text)
+		class := intClass(l.Text, neg)
 		switch class {
 		case 4:
 			n.T = typ(types.Int4OID)
@@ -401,9 +413,19 @@ func (b *Binder) literal(l *ast.Literal, neg bool) (exec.Expr, error) {
 		default:
 			n.T = typ(types.NumericOID)
 		}
-		b.class(l)
+		if neg && (len(l.Text) == 10 || len(l.Text) == 19) {
+			b.fixSlot(l.Slot, l.Kind, l.Text) // the class of the digits does not say whether it is the least of its type
+		} else {
+			b.class(l)
+		}
 	case ast.LitNumeric:
 		n.T = typ(types.NumericOID)
+		if neg && len(l.Text) == 19 {
+			b.fixSlot(l.Slot, l.Kind, l.Text)
+			if intClass(l.Text, true) == 8 {
+				n.T = int8T
+			}
+		}
 	case ast.LitString:
 		n.T = unknownT
 	default:

@@ -102,8 +102,7 @@ func (b *Binder) unary(sc *scope, x *ast.Unary) (exec.Expr, error) {
 			return b.literal(l, false)
 		}
 		if x.Op == "-" {
-			// -9223372036854775808 and -2147483648 fit although their digits alone do not: like
-			// PostgreSQL, the type is decided by the digits.
+			// -9223372036854775808 and -2147483648 fit although their digits alone do not.
 			return b.literal(l, true)
 		}
 	}
@@ -473,13 +472,13 @@ func (b *Binder) collate(sc *scope, x *ast.Collate) (exec.Expr, error) {
 	switch x.Collation.Name {
 	case "C", "POSIX", "default", "ucs_basic", "en_US", "en_US.utf8", "en-US-x-icu", "und-x-icu", "C.UTF-8", "C.utf8", "unicode":
 	default:
-		return nil, b.err(x.Collation.Pos, pgerr.UndefinedObject, "collation %q for encoding \"UTF8\" does not exist", x.Collation.Name)
+		return nil, b.err(x.OpPos, pgerr.UndefinedObject, "collation %q for encoding \"UTF8\" does not exist", x.Collation.Name)
 	}
 	if isUnknown(e) {
 		return b.coerceUnknown(e, textT, types.Implicit, int(x.Pos))
 	}
 	if category(e.Type().OID) != 'S' && category(e.Type().OID) != 'A' && e.Type().OID != types.JSONOID {
-		return nil, b.err(int(x.Pos), pgerr.DatatypeMismatch, "collations are not supported by type %s", types.TypeName(e.Type().OID))
+		return nil, b.err(x.OpPos, pgerr.DatatypeMismatch, "collations are not supported by type %s", types.TypeName(e.Type().OID))
 	}
 	return e, nil
 }

@@ -59,13 +59,13 @@ func (b *Binder) insertColumns(t *rel.Table, x *ast.Insert) ([]int, error) {
 		return into, nil
 	}
 	seen := make(map[int]bool)
-	for _, name := range x.Columns {
+	for k, name := range x.Columns {
 		i := columnIndex(t, name)
 		if i < 0 {
-			return nil, b.err(-1, pgerr.UndefinedColumn, "column %q of relation %q does not exist", name, t.Name)
+			return nil, b.err(x.ColumnPos[k], pgerr.UndefinedColumn, "column %q of relation %q does not exist", name, t.Name)
 		}
 		if seen[i] {
-			return nil, b.err(-1, pgerr.DuplicateColumn, "column %q specified more than once", name)
+			return nil, b.err(x.ColumnPos[k], pgerr.DuplicateColumn, "column %q specified more than once", name)
 		}
 		seen[i] = true
 		into = append(into, i)
@@ -115,7 +115,7 @@ func (b *Binder) insertSource(n *exec.Insert, t *rel.Table, into []int, x *ast.I
 		return err
 	}
 	cols := node.Columns()
-	if err := b.insertWidth(len(cols), &into, x, -1, -1); err != nil {
+	if err := b.insertWidth(len(cols), &into, x, targetPos(x.Query, len(into))); err != nil {
 		return err
 	}
 	want := make([]types.T, len(cols))
@@ -150,12 +150,12 @@ func targetPos(q *ast.Select, i int) int {
 
 // insertWidth checks the number of expressions against the target columns; without a
 // column list, fewer expressions fill the first columns.
-func (b *Binder) insertWidth(got int, into *[]int, x *ast.Insert, extra, missing int) error {
+func (b *Binder) insertWidth(got int, into *[]int, x *ast.Insert, extra int) error {
 	switch {
 	case got > len(*into):
 		return b.err(extra, pgerr.SyntaxError, "INSERT has more expressions than target columns")
 	case got < len(*into) && x.Columns != nil:
-		return b.err(missing, pgerr.SyntaxError, "INSERT has more target columns than expressions")
+		return b.err(x.ColumnPos[got], pgerr.SyntaxError, "INSERT has more target columns than expressions")
 	case got < len(*into):
 		*into = (*into)[:got]
 	}
@@ -171,7 +171,7 @@ func (b *Binder) insertValues(n *exec.Insert, t *rel.Table, into []int, x *ast.I
 	if width > len(into) {
 		extra = rows[0][len(into)].Position()
 	}
-	if err := b.insertWidth(width, &into, x, extra, rows[0][width-1].Position()); err != nil {
+	if err := b.insertWidth(width, &into, x, extra); err != nil {
 		return err
 	}
 	if err := b.insertDefaults(n, t, into); err != nil {

@@ -52,14 +52,10 @@ func nameOf(e ast.Expr) (string, int) {
 			if t := c.Targets[0]; t.Alias != "" {
 				return t.Alias, 2
 			}
-			return nameOf(c.Targets[0].Expr)
+			return outputName(c.Targets[0].Expr), 2
 		}
 		if x.Query.Values != nil {
 			return "column1", 2
-		}
-	case *ast.Literal:
-		if x.Kind == ast.LitTrue || x.Kind == ast.LitFalse {
-			return "bool", 1
 		}
 	}
 	return "", 0

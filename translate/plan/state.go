@@ -142,7 +142,7 @@ func (bd *Bound) Fits(slots []exec.Slot) bool {
 			return false
 		}
 		if f.ClassOnly {
-			if intClass(s.Text) != intClass(f.Text) {
+			if intClass(s.Text, false) != intClass(f.Text, false) {
 				return false
 			}
 		} else if s.Text != f.Text {

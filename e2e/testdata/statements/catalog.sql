@@ -50,6 +50,6 @@ select pg_encoding_to_char(6), pg_size_pretty(1024::bigint)
 
 select schemaname, tablename from pg_tables where schemaname in ('s', 'public') order by 1, 2
 
-select n.nspname, c.relname, a.attname, t.typname from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid join pg_type t on t.oid = a.atttypid where n.nspname = 's' and a.attnum > 0 and not a.attisdropped order by a.attnum
+select n.nspname, c.relname, a.attname, t.typname from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid join pg_type t on t.oid = a.atttypid where n.nspname = 's' and a.attnum > 0 and not a.attisdropped order by c.relname, a.attnum
 
 alter table s.t drop column v; select attname, attnum, attisdropped from pg_attribute where attrelid = 's.t'::regclass and attnum > 0 order by attnum
