@@ -48,6 +48,7 @@ type Snapshot interface {
 // Batch collects writes that Apply makes visible and durable together. Within a batch
 // later operations win over earlier ones. A batch is used by one goroutine at a time.
 type Batch interface {
+	// Set refuses an empty key with ErrEmptyKey.
 	Set(key, value []byte) error
 	Delete(key []byte) error
 	// DeleteRange deletes every key in [start, end).

@@ -30,6 +30,8 @@ var (
 	ErrIO = errors.New("kv: input/output error")
 	// ErrBatchDone is returned by using a batch after Apply or Close.
 	ErrBatchDone = errors.New("kv: batch is already applied or closed")
+	// ErrEmptyKey is returned by Set of a key without bytes: Pebble cannot hold one.
+	ErrEmptyKey = errors.New("kv: the key is empty")
 )
 
 // IsRetryableWrite reports whether a write that failed with err may succeed later

@@ -101,8 +101,13 @@ func testGet(t *testing.T, e kv.Engine) {
 	if _, err := e.Get([]byte("a")); !errors.Is(err, kv.ErrNotFound) {
 		t.Fatalf("empty engine: %v", err)
 	}
-	apply(t, e, "a", "1", "empty", "", "", "emptykey", "\x00\xff", "bin")
-	for k, v := range map[string]string{"a": "1", "empty": "", "": "emptykey", "\x00\xff": "bin"} {
+	b := e.NewBatch()
+	if err := b.Set(nil, []byte("v")); !errors.Is(err, kv.ErrEmptyKey) {
+		t.Fatalf("empty key: %v", err)
+	}
+	must(t, b.Close())
+	apply(t, e, "a", "1", "empty", "", "\x00\xff", "bin")
+	for k, v := range map[string]string{"a": "1", "empty": "", "\x00\xff": "bin"} {
 		got, err := e.Get([]byte(k))
 		must(t, err)
 		if got == nil {

@@ -46,7 +46,13 @@ func (b *batch) add(kind opKind, key, val []byte) error {
 	return nil
 }
 
-func (b *batch) Set(key, value []byte) error         { return b.add(opSet, key, value) }
+func (b *batch) Set(key, value []byte) error {
+	if len(key) == 0 {
+		return kv.ErrEmptyKey
+	}
+	return b.add(opSet, key, value)
+}
+
 func (b *batch) Delete(key []byte) error             { return b.add(opDelete, key, nil) }
 func (b *batch) DeleteRange(start, end []byte) error { return b.add(opDeleteRange, start, end) }
 func (b *batch) Count() int                          { return len(b.ops) }

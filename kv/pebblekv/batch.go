@@ -56,6 +56,9 @@ func (b *batch) Set(key, value []byte) error {
 	if err := b.usable(); err != nil {
 		return err
 	}
+	if len(key) == 0 {
+		return kv.ErrEmptyKey
+	}
 	return mapped("set", b.b.Set(key, value, nil))
 }
 

@@ -13,7 +13,11 @@ func bounds(o kv.IterOptions) *pebble.IterOptions {
 	if o.Upper != nil && len(o.Upper) == 0 {
 		o.Lower, o.Upper = []byte{0}, []byte{0}
 	}
-	return &pebble.IterOptions{LowerBound: o.Lower, UpperBound: o.Upper}
+	lower := o.Lower
+	if len(lower) == 0 {
+		lower = nil // the same, and Pebble's race builds look at the bound's first byte
+	}
+	return &pebble.IterOptions{LowerBound: lower, UpperBound: o.Upper}
 }
 
 // snapshot is a kv.Snapshot of one instance.
@@ -94,13 +98,33 @@ type iterator struct {
 	err    error
 }
 
-func (t *iterator) First() bool            { return !t.closed && t.it.First() }
-func (t *iterator) Last() bool             { return !t.closed && t.it.Last() }
-func (t *iterator) SeekGE(key []byte) bool { return !t.closed && t.it.SeekGE(key) }
-func (t *iterator) SeekLT(key []byte) bool { return !t.closed && t.it.SeekLT(key) }
-func (t *iterator) Next() bool             { return !t.closed && t.it.Next() }
-func (t *iterator) Prev() bool             { return !t.closed && t.it.Prev() }
-func (t *iterator) Valid() bool            { return !t.closed && t.it.Valid() }
+func (t *iterator) First() bool { return !t.closed && t.it.First() }
+func (t *iterator) Last() bool  { return !t.closed && t.it.Last() }
+
+// SeekGE and SeekLT keep the empty key from Pebble, whose race builds look at its first byte.
+func (t *iterator) SeekGE(key []byte) bool {
+	switch {
+	case t.closed:
+		return false
+	case len(key) == 0:
+		return t.it.First()
+	}
+	return t.it.SeekGE(key)
+}
+
+func (t *iterator) SeekLT(key []byte) bool {
+	switch {
+	case t.closed:
+		return false
+	case len(key) == 0:
+		return t.it.First() && t.it.Prev()
+	}
+	return t.it.SeekLT(key)
+}
+
+func (t *iterator) Next() bool  { return !t.closed && t.it.Next() }
+func (t *iterator) Prev() bool  { return !t.closed && t.it.Prev() }
+func (t *iterator) Valid() bool { return !t.closed && t.it.Valid() }
 
 func (t *iterator) Key() []byte {
 	if !t.Valid() {
