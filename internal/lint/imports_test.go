@@ -27,7 +27,8 @@ var rules = []rule{
 	{"translate/plan", []string{
 		"kv", "translate/ast", "translate/exec", "translate/lex", "translate/parse", "translate/pgerr", "translate/types",
 	}},
-	{"translate", []string{"kv", "translate"}},
+	{"translate", []string{"kv", "translate", "conflict", "lake"}},
+	{"conflict", []string{"lake"}},
 	{"lake", nil},
 	{"server", []string{"kv", "translate", "server"}},
 	{"cmd/eider", []string{"kv", "translate", "server", "cmd/eider"}},
