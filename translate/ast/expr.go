@@ -212,6 +212,7 @@ type FuncCall struct {
 
 // Window is OVER (...) or OVER name, or a WINDOW clause entry.
 type Window struct {
+	Pos         int    // of the name after OVER, or of the parenthesis
 	Name        string // reference (OVER w) or existing window name to extend
 	Ref         bool   // OVER w, without parentheses
 	PartitionBy []Expr

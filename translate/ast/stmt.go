@@ -174,6 +174,7 @@ type Insert struct {
 
 // OnConflict is ON CONFLICT … DO NOTHING | DO UPDATE.
 type OnConflict struct {
+	Pos         int // of the column list's parenthesis
 	Columns     []Expr
 	Constraint  string
 	Where       Expr

@@ -1,6 +1,9 @@
 package exec
 
 import (
+	"errors"
+	"slices"
+
 	"github.com/eiderdb/eider/translate/types"
 )
 
@@ -96,14 +99,55 @@ func (n *With) Open(c *Ctx) (Iter, error) {
 			*st = cteState{}
 		}
 	}
+	writes := slices.ContainsFunc(n.CTEs, func(t *CTE) bool { return t.Writes })
+	if !writes || c.reads != nil {
+		return n.Body.Open(c)
+	}
+	// All parts of the statement see what was there before it.
+	frozen, err := c.Txn.Freeze()
+	if err != nil {
+		return nil, MapStoreError(err)
+	}
+	c.reads = frozen
+	it := &withIter{c: c}
 	for _, t := range n.CTEs {
 		if t.Writes {
 			if _, err := t.fill(c); err != nil {
-				return nil, err
+				return nil, errors.Join(err, it.Close())
 			}
 		}
 	}
-	return n.Body.Open(c)
+	if it.Iter, err = n.Body.Open(c); err != nil {
+		return nil, errors.Join(err, it.Close())
+	}
+	if n, ok := it.Iter.(RowCounter); ok {
+		return withWrite{it, n}, nil
+	}
+	return it, nil
+}
+
+// withIter keeps what a statement reads as it was before the statement's writes.
+type withIter struct {
+	Iter
+	c *Ctx
+}
+
+// withWrite is a withIter whose body writes.
+type withWrite struct {
+	*withIter
+	RowCounter
+}
+
+func (it *withIter) Close() error {
+	var err error
+	if it.Iter != nil {
+		err = it.Iter.Close()
+	}
+	if it.c.reads != nil {
+		_ = it.c.reads.Rollback()
+		it.c.reads = nil
+	}
+	return err
 }
 
 // Recursive is WITH RECURSIVE: Base's rows, then Step's rows over the rows of the round

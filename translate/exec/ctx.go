@@ -53,11 +53,22 @@ type Ctx struct {
 	// Now is the clock of clock_timestamp(); nil means time.Now.
 	Now func() time.Time
 
+	// reads is what scans read when the statement's parts write: the transaction as it was
+	// when the statement began.
+	reads   *store.Txn
 	memo    []types.Datum // literals, by Lit.Memo
 	memoSet []bool
 	state   map[any]any // per-execution state of plan parts, by the part
 	depth   int
 	ticks   uint
+}
+
+// reader is the transaction that scans read.
+func (c *Ctx) reader() *store.Txn {
+	if c.reads != nil {
+		return c.reads
+	}
+	return c.Txn
 }
 
 // Clock returns the current wall-clock time.

@@ -296,7 +296,10 @@ func textFuncs() []Func {
 			if n < 0 {
 				return types.Null, pgerr.New(pgerr.InvalidParameterValue, "character number must be positive")
 			}
-			if n > 0x10FFFF || !utf8.ValidRune(rune(n)) {
+			if n > 0x10FFFF {
+				return types.Null, pgerr.New(pgerr.ProgramLimitExceeded, "requested character too large for encoding: %d", n)
+			}
+			if !utf8.ValidRune(rune(n)) {
 				return types.Null, pgerr.New(pgerr.ProgramLimitExceeded, "requested character not valid for encoding: %d", n)
 			}
 			return Str(string(rune(n))), nil
@@ -696,6 +699,14 @@ func bytesFuncs() []Func {
 		fn("position", tInt4, func(c *Call) (types.Datum, error) {
 			return Int(int64(bytes.Index(c.Args[0].B, c.Args[1].B) + 1)), nil
 		}, tBytea, tBytea),
+		fn("set_byte", tBytea, func(c *Call) (types.Datum, error) {
+			b, n := bytes.Clone(c.Args[0].B), c.Args[1].I
+			if n < 0 || n >= int64(len(b)) {
+				return types.Null, pgerr.New(pgerr.ArraySubscriptError, "index %d out of valid range, 0..%d", n, len(b)-1)
+			}
+			b[n] = byte(c.Args[2].I)
+			return types.Datum{B: b, Valid: true}, nil
+		}, tBytea, tInt4, tInt4),
 		fn("get_byte", tInt4, func(c *Call) (types.Datum, error) {
 			n := c.Args[1].I
 			if n < 0 || n >= int64(len(c.Args[0].B)) {

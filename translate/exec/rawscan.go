@@ -111,7 +111,7 @@ func (it *rawIter) AppendTuples(dst []byte, limit int) ([]byte, int, error) {
 			if it.at >= len(it.todo) {
 				break
 			}
-			cur, err := it.c.Txn.Scan(it.n.Scan.Table, it.todo[it.at])
+			cur, err := it.c.reader().Scan(it.n.Scan.Table, it.todo[it.at])
 			if err != nil {
 				return dst, rows, MapStoreError(err)
 			}

@@ -180,7 +180,7 @@ func (it *tableIter) Next() (bool, error) {
 			if it.at >= len(it.todo) {
 				return false, nil
 			}
-			cur, err := it.c.Txn.Scan(it.s.Table, it.todo[it.at])
+			cur, err := it.c.reader().Scan(it.s.Table, it.todo[it.at])
 			if err != nil {
 				return false, MapStoreError(err)
 			}

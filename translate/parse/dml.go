@@ -138,6 +138,7 @@ func (p *parser) onConflict() *ast.OnConflict {
 	p.expect(lex.KwConflict)
 	switch {
 	case p.is(lex.LParen):
+		c.Pos = p.pos()
 		p.advance()
 		for _, col := range p.indexColumns() {
 			c.Columns = append(c.Columns, col.Expr)

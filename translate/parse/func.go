@@ -104,7 +104,8 @@ func (p *parser) funcTail(f *ast.FuncCall) {
 			w := p.windowSpec()
 			f.Over = &w
 		} else {
-			f.Over = &ast.Window{Name: p.colID(), Ref: true}
+			f.Over = &ast.Window{Pos: p.pos(), Ref: true}
+			f.Over.Name = p.colID()
 		}
 	}
 }

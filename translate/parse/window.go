@@ -8,7 +8,7 @@ import (
 
 // windowSpec parses a window specification in parentheses.
 func (p *parser) windowSpec() ast.Window {
-	var w ast.Window
+	w := ast.Window{Pos: p.pos()}
 	p.expectTok(lex.LParen)
 	if isColID(&p.tok) && !p.kw(lex.KwPartition) && !p.kw(lex.KwRange) && !p.kw(lex.KwRows) && !p.kw(lex.KwGroups) {
 		w.Name = p.colID()

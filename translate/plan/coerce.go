@@ -103,8 +103,10 @@ func numericLit(l *exec.Lit, to types.T) bool {
 		switch to.OID {
 		case types.Int2OID, types.Int4OID:
 			return len(l.Text) <= 4
-		case types.Int8OID, types.NumericOID, types.Float8OID:
+		case types.Int8OID, types.Float8OID:
 			return true
+		case types.NumericOID:
+			return to.Mod < 0
 		}
 	case ast.LitNumeric:
 		return to.OID == types.NumericOID && to.Mod < 0 || to.OID == types.Float8OID

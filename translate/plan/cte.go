@@ -35,6 +35,9 @@ func (b *Binder) cteRel(c *cteEntry, alias string) (*relItem, error) {
 	if c.broken != nil {
 		return nil, c.broken
 	}
+	if c.cte != nil && c.cte.Writes && len(c.cols) == 0 {
+		return nil, b.err(-1, pgerr.FeatureNotSupported, "WITH query %q does not have a RETURNING clause", c.name)
+	}
 	c.uses++
 	var n exec.Node
 	switch {
@@ -94,6 +97,9 @@ func (b *Binder) bindCTE(c *ast.CTE, recursive bool, parent *scope) (*cteEntry, 
 		}
 		e.node = n
 	} else {
+		if b.nested > 1 {
+			return nil, b.err(c.Pos, pgerr.FeatureNotSupported, "WITH clause containing a data-modifying statement must be at the top level")
+		}
 		n, err := b.bindDML(c.Stmt, parent)
 		if err != nil {
 			return nil, err

@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/eiderdb/eider/kv/rel"
 	"github.com/eiderdb/eider/translate/ast"
 	"github.com/eiderdb/eider/translate/exec"
@@ -34,6 +37,8 @@ func (b *Binder) parseQuery(s string) (*ast.Select, error) {
 
 // bindDML binds INSERT, UPDATE or DELETE, on its own or in WITH.
 func (b *Binder) bindDML(st ast.Stmt, parent *scope) (exec.Node, error) {
+	b.nested++
+	defer func() { b.nested-- }()
 	clause, agg := b.clause, b.agg
 	b.clause, b.agg = "", nil
 	defer func() { b.clause, b.agg = clause, agg }()
@@ -120,7 +125,10 @@ func (b *Binder) BindChecks(t *rel.Table) ([]exec.CheckExpr, error) {
 	}
 	sc := b.tableScope(t, t.Name)
 	var out []exec.CheckExpr
-	for _, ck := range t.Checks {
+	// Checked by name, like PostgreSQL does; the first that fails is reported.
+	checks := slices.Clone(t.Checks)
+	slices.SortFunc(checks, func(a, b rel.Check) int { return strings.Compare(a.Name, b.Name) })
+	for _, ck := range checks {
 		e, err := b.stored(ck.Expr, sc.s)
 		if err != nil {
 			return nil, err
@@ -197,7 +205,7 @@ func (b *Binder) assign(sc *scope, t *rel.Table, a ast.Assignment, set func(col 
 		}
 		return set(col, x)
 	}
-	if len(cols) == 1 {
+	if len(cols) == 1 && !a.Multi {
 		if r, ok := a.Expr.(*ast.RowExpr); !ok || len(r.Items) != 1 {
 			return one(cols[0], a.Expr)
 		}
@@ -205,7 +213,7 @@ func (b *Binder) assign(sc *scope, t *rel.Table, a ast.Assignment, set func(col 
 	switch r := a.Expr.(type) {
 	case *ast.RowExpr:
 		if len(r.Items) != len(cols) {
-			return b.err(a.Pos, pgerr.SyntaxError, "number of columns does not match number of values")
+			return b.err(int(r.Pos), pgerr.SyntaxError, "number of columns does not match number of values")
 		}
 		for i, e := range r.Items {
 			if err := one(cols[i], e); err != nil {
@@ -235,7 +243,7 @@ func (b *Binder) assign(sc *scope, t *rel.Table, a ast.Assignment, set func(col 
 		}
 		return nil
 	}
-	return b.err(a.Pos, pgerr.FeatureNotSupported, "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression")
+	return b.err(a.Expr.Position(), pgerr.FeatureNotSupported, "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression")
 }
 
 // dmlScope makes the scope of UPDATE and DELETE: the target first, then FROM or USING.
@@ -250,6 +258,9 @@ func (b *Binder) dmlScope(t *rel.Table, name ast.Name, alias string, from []ast.
 	it := sc.addRel(r)
 	if alias == "" {
 		it.schema = name.Schema
+		if s, ok := b.Txn.SchemaByOID(t.Schema); ok && name.Schema == "" {
+			it.schema = s.Name
+		}
 	}
 	r.col(exec.AttRowID)
 	r.col(exec.AttTuple)
@@ -350,13 +361,22 @@ func (b *Binder) update(x *ast.Update, parent *scope) (exec.Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	where, err := b.dmlWhere(sc, x.Where)
+	if err != nil {
+		return nil, err
+	}
+	if len(x.Returning) > 0 {
+		if n.Returning, n.Cols, err = b.returning(sc, x.Returning); err != nil {
+			return nil, err
+		}
+	}
 	var exprs []exec.Expr
 	seen := make(map[int]bool)
 	b.clause = "UPDATE"
 	for _, a := range x.Set {
-		err := b.assign(sc, t, a, func(col int, e exec.Expr) error {
+		err = b.assign(sc, t, a, func(col int, e exec.Expr) error {
 			if seen[col] {
-				return b.err(a.Pos, pgerr.SyntaxError, "multiple assignments to same column %q", t.Columns[col].Name)
+				return b.err(-1, pgerr.SyntaxError, "multiple assignments to same column %q", t.Columns[col].Name)
 			}
 			seen[col] = true
 			n.Into = append(n.Into, col)
@@ -368,15 +388,6 @@ func (b *Binder) update(x *ast.Update, parent *scope) (exec.Node, error) {
 		}
 	}
 	b.clause = ""
-	where, err := b.dmlWhere(sc, x.Where)
-	if err != nil {
-		return nil, err
-	}
-	if len(x.Returning) > 0 {
-		if n.Returning, n.Cols, err = b.returning(sc, x.Returning); err != nil {
-			return nil, err
-		}
-	}
 	var places map[*exec.Col]int
 	n.In, places = b.dmlInput(sc, r, trees, where, exprs)
 	n.Extra = 2 + len(exprs)

@@ -97,6 +97,12 @@ func (b *Binder) unary(sc *scope, x *ast.Unary) (exec.Expr, error) {
 		}
 		return &exec.Not{Arg: a}, nil
 	}
+	if u, ok := x.Expr.(*ast.Unary); ok && x.Op == "-" && u.Op == "-" {
+		// The parser of PostgreSQL negates constants, one minus at a time.
+		if l, ok := u.Expr.(*ast.Literal); ok && (l.Kind == ast.LitInteger || l.Kind == ast.LitNumeric) {
+			return b.literal(l, false)
+		}
+	}
 	if l, ok := x.Expr.(*ast.Literal); ok && (l.Kind == ast.LitInteger || l.Kind == ast.LitNumeric) {
 		if x.Op == "+" {
 			return b.literal(l, false)
@@ -118,6 +124,11 @@ func (b *Binder) binary(sc *scope, x *ast.Binary) (exec.Expr, error) {
 	case "and", "or":
 		return b.logic(sc, x)
 	case "is distinct from", "is not distinct from":
+		if l, ok := x.Left.(*ast.RowExpr); ok {
+			if r, ok := x.Right.(*ast.RowExpr); ok {
+				return b.rowDistinct(sc, l, r, x.Op == "is not distinct from", x.OpPos)
+			}
+		}
 		l, err := b.expr(sc, x.Left)
 		if err != nil {
 			return nil, err
@@ -148,6 +159,31 @@ func (b *Binder) binary(sc *scope, x *ast.Binary) (exec.Expr, error) {
 		return nil, err
 	}
 	return b.operator(x.Op, l, r, x.OpPos)
+}
+
+// rowDistinct compares two rows column by column: they are distinct when a pair is.
+func (b *Binder) rowDistinct(sc *scope, l, r *ast.RowExpr, not bool, pos int) (exec.Expr, error) {
+	if len(l.Items) != len(r.Items) {
+		return nil, b.err(pos, pgerr.SyntaxError, "unequal number of entries in row expressions")
+	}
+	ls, err := b.exprs(sc, l.Items)
+	if err != nil {
+		return nil, err
+	}
+	rs, err := b.exprs(sc, r.Items)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]exec.Expr, len(ls))
+	for i := range ls {
+		if list[i], err = b.distinct(ls[i], rs[i], not, pos); err != nil {
+			return nil, err
+		}
+	}
+	if not {
+		return &exec.And{List: list}, nil
+	}
+	return &exec.Or{List: list}, nil
 }
 
 // logic binds AND and OR chains flat, however deep the tree leans.

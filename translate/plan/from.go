@@ -64,7 +64,7 @@ func (b *Binder) addRel(sc *scope, r *relItem, alias ast.Alias, pos int) (*tree,
 		return nil, b.err(pos, pgerr.ProgramLimitExceeded, "a query can join at most %d relations", maxRels)
 	}
 	if len(alias.Columns) > len(r.cols) {
-		return nil, b.err(pos, pgerr.InvalidColumnReference, "table %q has %d columns available but %d columns specified", r.alias, len(r.cols), len(alias.Columns))
+		return nil, b.err(-1, pgerr.InvalidColumnReference, "table %q has %d columns available but %d columns specified", r.alias, len(r.cols), len(alias.Columns))
 	}
 	for i, n := range alias.Columns {
 		r.cols[i].name = n
@@ -337,7 +337,10 @@ func (b *Binder) subqueryRef(sc *scope, x *ast.SubqueryRef) (*tree, error) {
 		// The subquery is outside of this level, but runs inside of it.
 		parent = sc.parent
 	}
+	beside := b.beside
+	b.beside = append(beside[:len(beside):len(beside)], sc)
 	node, err := b.bindQuery(x.Query, parent)
+	b.beside = beside
 	if err != nil {
 		return nil, err
 	}
@@ -492,7 +495,7 @@ func (b *Binder) join(sc *scope, x *ast.Join) (*tree, error) {
 			it.hidden = true
 		}
 		if len(x.Alias.Columns) > len(cols) {
-			return nil, b.err(x.Pos, pgerr.InvalidColumnReference, "join expression %q has %d columns available but %d columns specified", x.Alias.Name, len(cols), len(x.Alias.Columns))
+			return nil, b.err(-1, pgerr.InvalidColumnReference, "join expression %q has %d columns available but %d columns specified", x.Alias.Name, len(cols), len(x.Alias.Columns))
 		}
 		for i, n := range x.Alias.Columns {
 			cols[i].name = n
@@ -524,13 +527,13 @@ func (b *Binder) using(sc *scope, t *tree, x *ast.Join, names []string, left, ri
 		for _, c := range cols {
 			if c.name == name {
 				if hit != nil {
-					return nil, b.err(x.Pos, pgerr.AmbiguousColumn, "common column name %q appears more than once in %s table", name, side)
+					return nil, b.err(-1, pgerr.AmbiguousColumn, "common column name %q appears more than once in %s table", name, side)
 				}
 				hit = c
 			}
 		}
 		if hit == nil {
-			return nil, b.err(x.Pos, pgerr.UndefinedColumn, "column %q specified in USING clause does not exist in %s table", name, side)
+			return nil, b.err(-1, pgerr.UndefinedColumn, "column %q specified in USING clause does not exist in %s table", name, side)
 		}
 		return hit, nil
 	}
@@ -539,7 +542,7 @@ func (b *Binder) using(sc *scope, t *tree, x *ast.Join, names []string, left, ri
 	seen := make(map[string]bool)
 	for _, name := range names {
 		if seen[name] {
-			return b.err(x.Pos, pgerr.DuplicateColumn, "column name %q appears more than once in USING clause", name)
+			return b.err(-1, pgerr.DuplicateColumn, "column name %q appears more than once in USING clause", name)
 		}
 		seen[name] = true
 		l, err := find(lc, name, "left")

@@ -104,7 +104,7 @@ func (b *Binder) specialForm(sc *scope, x *ast.FuncCall) (exec.Expr, bool, error
 		arg := list[0]
 		if cmp, ok := eq.(*exec.Cmp); ok {
 			arg = cmp.L
-			if list[0].Type().OID != types.UnknownOID {
+			if from := list[0].Type().OID; from != types.UnknownOID && crossTyped(from, list[1].Type().OID) {
 				arg = list[0]
 			}
 		}
@@ -125,6 +125,28 @@ func (b *Binder) specialForm(sc *scope, x *ast.FuncCall) (exec.Expr, bool, error
 		}
 	}
 	return nil, false, nil
+}
+
+// crossTyped says whether PostgreSQL compares two types as they are, without converting one
+// to the other.
+func crossTyped(a, b types.OID) bool {
+	if a == b {
+		return true
+	}
+	family := func(o types.OID) int {
+		switch o {
+		case types.Int2OID, types.Int4OID, types.Int8OID:
+			return 1
+		case types.Float4OID, types.Float8OID:
+			return 2
+		case types.DateOID, types.TimestampOID, types.TimestamptzOID:
+			return 3
+		case types.NameOID, types.TextOID:
+			return 4
+		}
+		return 0
+	}
+	return family(a) != 0 && family(a) == family(b)
 }
 
 // callArgs resolves a function by name and argument types.
@@ -422,6 +444,9 @@ func (b *Binder) setCall(x *exec.FuncX, pos int) (exec.Expr, error) {
 // aggregate binds an aggregate call.
 func (b *Binder) aggregate(sc *scope, x *ast.FuncCall) (exec.Expr, error) {
 	pos := int(x.Pos)
+	if level := b.aggLevel(sc, x); level != nil {
+		return b.outerAggregate(level, x)
+	}
 	if b.agg == nil || b.clause != "" && b.clause != "HAVING" {
 		where := b.clause
 		if where == "" {
@@ -525,6 +550,22 @@ func (b *Binder) aggSpecIn(sc *scope, x *ast.FuncCall, nested bool) (*exec.AggSp
 		spec.Order = append(spec.Order, exec.AggOrder{Expr: e, Key: k})
 		withinArgs = append(withinArgs, e)
 	}
+	if x.Distinct && len(order) == 0 && showsOrder(name) {
+		// DISTINCT sorts.
+		for i, e := range args {
+			e = b.resolveUnknown(e)
+			if !b.hasOrder(e.Type().OID) {
+				break
+			}
+			k, err := b.sortKey(ast.OrderItem{Expr: x.Args[i]}, 0, e.Type().OID)
+			if err != nil {
+				return nil, err
+			}
+			args[i] = e
+			order = append(order, ast.OrderItem{Expr: x.Args[i]})
+			spec.Order = append(spec.Order, exec.AggOrder{Expr: e, Key: k})
+		}
+	}
 	if x.Filter != nil {
 		if spec.Filter, err = b.condition(sc, x.Filter, "FILTER"); err != nil {
 			return nil, err
@@ -532,7 +573,8 @@ func (b *Binder) aggSpecIn(sc *scope, x *ast.FuncCall, nested bool) (*exec.AggSp
 	}
 	if x.Star {
 		if name != "count" {
-			return nil, b.err(pos, pgerr.UndefinedFunction, "function %s() does not exist", name)
+			return nil, b.err(pos, pgerr.UndefinedFunction, "function %s() does not exist", name).
+				WithHint("No function matches the given name and argument types. You might need to add explicit type casts.")
 		}
 		spec.Impl, spec.T = exec.CountStar(), int8T
 		return spec, nil
@@ -561,7 +603,7 @@ func (b *Binder) aggSpecIn(sc *scope, x *ast.FuncCall, nested bool) (*exec.AggSp
 		if ambiguous {
 			return nil, b.err(pos, pgerr.AmbiguousFunction, "function %s is ambiguous", signature(name, actual))
 		}
-		if len(x.WithinGroup) == 0 && len(defs) > 0 && defs[0].Ordered {
+		if len(x.WithinGroup) == 0 && len(defs) > 0 && defs[0].Ordered && len(args) > 0 {
 			return nil, b.err(pos, pgerr.WrongObjectType, "WITHIN GROUP is required for ordered-set aggregate %s", name)
 		}
 		return nil, b.err(pos, pgerr.UndefinedFunction, "function %s does not exist", signature(name, actual)).
@@ -596,13 +638,13 @@ func (b *Binder) aggSpecIn(sc *scope, x *ast.FuncCall, nested bool) (*exec.AggSp
 				return nil, b.err(pos, pgerr.UndefinedFunction, "could not identify an equality operator for type %s", types.TypeName(a.Type().OID))
 			}
 		}
-		for _, o := range spec.Order {
+		for i, o := range spec.Order {
 			found := false
 			for _, a := range args {
 				found = found || exprKey(a) == exprKey(o.Expr)
 			}
 			if !found {
-				return nil, b.err(pos, pgerr.InvalidColumnReference, "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list")
+				return nil, b.err(order[i].Expr.Position(), pgerr.InvalidColumnReference, "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list")
 			}
 		}
 	}
@@ -611,6 +653,15 @@ func (b *Binder) aggSpecIn(sc *scope, x *ast.FuncCall, nested bool) (*exec.AggSp
 			WithHint("No function matches the given name and argument types. You might need to add explicit type casts.")
 	}
 	return spec, nil
+}
+
+// showsOrder says whether an aggregate's result depends on the order of its input.
+func showsOrder(name string) bool {
+	switch name {
+	case "array_agg", "string_agg", "json_agg", "jsonb_agg":
+		return true
+	}
+	return false
 }
 
 func exactOrBest[T any](cands []candidate[T], actual []types.OID) (*candidate[T], bool) {

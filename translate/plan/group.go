@@ -156,11 +156,11 @@ func (c *coreBinder) buildGroup(in exec.Node) (exec.Node, error) {
 				}
 				return nil, ungrouped(x)
 			case *exec.ScalarSub:
-				return x, c.moveOuter(x.Plan, groupCol)
+				return x, c.moveOuter(x.Plan, groupCol, aggCols)
 			case *exec.ExistsSub:
-				return x, c.moveOuter(x.Plan, groupCol)
+				return x, c.moveOuter(x.Plan, groupCol, aggCols)
 			case *exec.QuantSub:
-				if err := c.moveOuter(x.Plan, groupCol); err != nil {
+				if err := c.moveOuter(x.Plan, groupCol, aggCols); err != nil {
 					return nil, err
 				}
 				return nil, nil
@@ -240,8 +240,12 @@ func (c *coreBinder) grouping(x *exec.GroupingX, keys map[string]int, setCol *ex
 }
 
 // moveOuter makes a subquery's references to this level read the grouped row.
-func (c *coreBinder) moveOuter(p *exec.SubPlan, group func(*exec.Col) *exec.Col) error {
+func (c *coreBinder) moveOuter(p *exec.SubPlan, group func(*exec.Col) *exec.Col, aggs []*exec.Col) error {
 	for _, o := range p.Outer {
+		if a, ok := o.Col.Src.(outerAgg); ok {
+			o.Col = aggs[a.n]
+			continue
+		}
 		if _, ours := o.Col.Src.(*relItem); !ours {
 			continue
 		}

@@ -314,7 +314,7 @@ func (b *Binder) onConflict(t *rel.Table, alias string, x *ast.Insert, parent *s
 			}
 			i := columnIndex(t, ref.Parts[len(ref.Parts)-1])
 			if i < 0 {
-				return nil, b.err(int(ref.Pos), pgerr.UndefinedColumn, "column %q does not exist", ref.Parts[len(ref.Parts)-1])
+				return nil, b.err(oc.Pos, pgerr.UndefinedColumn, "column %q does not exist", ref.Parts[len(ref.Parts)-1])
 			}
 			want[t.Columns[i].Num] = true
 		}

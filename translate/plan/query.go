@@ -14,6 +14,8 @@ func (b *Binder) bindQuery(q *ast.Select, parent *scope) (exec.Node, error) {
 		return nil, err
 	}
 	defer b.leave()
+	b.nested++
+	defer func() { b.nested-- }()
 	// A subquery has aggregates and clauses of its own.
 	clause, agg := b.clause, b.agg
 	b.clause, b.agg = "", nil

@@ -172,6 +172,9 @@ type scope struct {
 	cell   *exec.Cell
 	outer  []*exec.OuterCol // references from below to this level
 	width  int
+	// agg and clause are where the expression with the subquery being bound stands.
+	agg    *aggScope
+	clause string
 	// fixedLayout scopes have places already.
 	fixedLayout bool
 }
@@ -405,7 +408,15 @@ func (b *Binder) missingFrom(sc *scope, pos int, table string) error {
 			}
 			if it.hidden && it.name == table {
 				return b.err(pos, pgerr.UndefinedTable, "invalid reference to FROM-clause entry for table %q", table).
-					WithDetail("There is an entry for table %q, but it cannot be referenced from this part of the query.", table)
+					WithHint("There is an entry for table %q, but it cannot be referenced from this part of the query.", table)
+			}
+		}
+	}
+	for _, s := range b.beside {
+		for _, it := range s.items {
+			if it.name == table {
+				return b.err(pos, pgerr.UndefinedTable, "invalid reference to FROM-clause entry for table %q", table).
+					WithHint("There is an entry for table %q, but it cannot be referenced from this part of the query.", table)
 			}
 		}
 	}

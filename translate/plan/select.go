@@ -19,6 +19,7 @@ type aggScope struct {
 	named map[string]*ast.Window
 	inAgg bool
 	inWin bool
+	inDef bool // within OVER's definition
 	// where the columns of each reference are, for errors
 	pos map[*exec.Col]int
 }
@@ -35,6 +36,7 @@ func (b *Binder) bindCore(q *ast.Select, parent *scope) (exec.Node, error) {
 	core := q.Core
 	sc := newScope(parent)
 	b.agg = &aggScope{sc: sc}
+	sc.agg = b.agg
 	c := &coreBinder{b: b, q: q, core: core, sc: sc, agg: b.agg, parent: parent}
 	return c.bind()
 }

@@ -29,7 +29,9 @@ type state struct {
 	clause   string      // for messages: "WHERE", "JOIN conditions", …
 	paramPos []int       // where each parameter was first seen
 	writes   bool
-	noSlots  bool // stored text is being bound: its literals are no slots of the statement
+	beside   []*scope // levels in whose FROM the subquery being bound stands
+	nested   int      // queries and writes around the WITH being bound
+	noSlots  bool     // stored text is being bound: its literals are no slots of the statement
 	allowSet int  // > 0: set-returning functions may be called
 	inFrom   bool // the call being bound is a FROM item
 }

@@ -14,6 +14,7 @@ func (b *Binder) subPlan(sc *scope, q *ast.Select) (*exec.SubPlan, error) {
 	logged := len(sc.outer)
 	inFrom, allow := b.inFrom, b.allowSet
 	b.inFrom, b.allowSet = false, 0
+	sc.clause = b.clause
 	n, err := b.bindQuery(q, sc)
 	b.inFrom, b.allowSet = inFrom, allow
 	if err == nil {
@@ -116,7 +117,7 @@ func (b *Binder) quantified(sc *scope, x *ast.Quantified) (exec.Expr, error) {
 	}
 	elem := types.ElemOf(arr.Type().OID)
 	if elem == 0 {
-		return nil, b.err(int(x.Pos), pgerr.WrongObjectType, "op ANY/ALL (array) requires array on right side")
+		return nil, b.err(x.OpPos, pgerr.WrongObjectType, "op ANY/ALL (array) requires array on right side")
 	}
 	l2 := l
 	if isUnknown(l) {

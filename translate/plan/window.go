@@ -76,6 +76,9 @@ func (b *Binder) windowCall(sc *scope, x *ast.FuncCall) (exec.Expr, error) {
 		return nil, b.err(pos, pgerr.WindowingError, "window functions are not allowed in %s", where)
 	}
 	if b.agg.inWin {
+		if b.agg.inDef {
+			return nil, b.err(pos, pgerr.WindowingError, "window functions are not allowed in window definitions")
+		}
 		return nil, b.err(pos, pgerr.WindowingError, "window function calls cannot be nested")
 	}
 	if b.agg.inAgg {
@@ -107,7 +110,10 @@ func (b *Binder) windowCall(sc *scope, x *ast.FuncCall) (exec.Expr, error) {
 		}
 		return nil, b.err(pos, pgerr.UndefinedFunction, "function %s() does not exist", name)
 	}
-	if err := b.windowDef(sc, x.Over, w, pos); err != nil {
+	b.agg.inDef = true
+	err := b.windowDef(sc, x.Over, w, pos)
+	b.agg.inDef = false
+	if err != nil {
 		return nil, err
 	}
 	b.agg.wins = append(b.agg.wins, w)
@@ -203,20 +209,20 @@ func (b *Binder) windowDef(sc *scope, def *ast.Window, w *winCall, pos int) erro
 	if over.Name != "" {
 		base = b.agg.named[over.Name]
 		if base == nil {
-			return b.err(pos, pgerr.UndefinedObject, "window %q does not exist", over.Name)
+			return b.err(def.Pos, pgerr.UndefinedObject, "window %q does not exist", over.Name)
 		}
 	}
 	part, order, frame := over.PartitionBy, over.OrderBy, over.Frame
 	for depth := 0; base != nil; depth++ {
 		if len(over.PartitionBy) > 0 {
-			return b.err(pos, pgerr.WindowingError, "cannot override PARTITION BY clause of window %q", over.Name)
+			return b.err(def.Pos, pgerr.WindowingError, "cannot override PARTITION BY clause of window %q", over.Name)
 		}
 		if len(part) == 0 {
 			part = base.PartitionBy
 		}
 		if len(base.OrderBy) > 0 {
 			if len(order) > 0 {
-				return b.err(pos, pgerr.WindowingError, "cannot override ORDER BY clause of window %q", over.Name)
+				return b.err(def.Pos, pgerr.WindowingError, "cannot override ORDER BY clause of window %q", over.Name)
 			}
 			order = base.OrderBy
 		}
