@@ -377,6 +377,24 @@ func (m *model) same(what string, got, want []string) {
 	}
 }
 
+// byKey are the rows that look-ups by the unique key find, as listed. A row of the view
+// whose key others have freed and the transaction has given to another row is not among
+// them: a known difference from PostgreSQL.
+func (x *mtxn) byKey() []string {
+	found := mstate{maps.Clone(x.seen[0]), nil}
+	for id, r := range x.seen[0] {
+		if r.a == nil || x.fresh[0][id] || x.base[0][id].a != r.a {
+			continue
+		}
+		for other, o := range x.seen[0] {
+			if other != id && o.a == r.a {
+				delete(found[0], id)
+			}
+		}
+	}
+	return found.list(0)
+}
+
 func (m *model) read(x *mtxn) {
 	if !m.statement(x) {
 		return
@@ -392,6 +410,9 @@ func (m *model) read(x *mtxn) {
 		got := scanAll(m.t, x.tx, tbl, store.Access{Index: &tbl.Indexes[k], Reverse: k == 1})
 		if !x.rc || k != 0 {
 			sorted := slices.Sorted(slices.Values(want))
+			if i == 0 && k == 0 {
+				sorted = slices.Sorted(slices.Values(x.byKey()))
+			}
 			slices.Sort(got)
 			m.same("index "+tbl.Indexes[k].Name, got, sorted)
 		}
@@ -403,7 +424,11 @@ func (m *model) read(x *mtxn) {
 		a.Index = &tbl.Indexes[0]
 	}
 	var eq []string
-	for _, s := range want {
+	all := want
+	if i == 0 {
+		all = x.byKey()
+	}
+	for _, s := range all {
 		if strings.Contains(s, fmt.Sprintf(": %d ", key)) {
 			eq = append(eq, s)
 		}
