@@ -1,6 +1,7 @@
 package translate_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -188,6 +189,27 @@ func TestCopyFailAfterMarker(t *testing.T) {
 	w.expect("a", "copy t from stdin", "COPY 0")
 	if got := w.simple("a", "copy t from stdin; select 7", [][]byte{[]byte("1\n\\.\n"), []byte("2\n")}, ""); !strings.Contains(got, "COPY 1\nT ?column?:23\nD 7") {
 		t.Error(got)
+	}
+}
+
+// TestCopyRowLimit: a row of COPY data that spans messages takes no more memory than a
+// statement may.
+func TestCopyRowLimit(t *testing.T) {
+	w := newWorld(t)
+	w.limits.StatementMemory = 1 << 20
+	w.run("a", "create table t (a text)")
+	var lines [][]byte
+	for range 40 {
+		lines = append(lines, bytes.Repeat([]byte("x"), 32<<10))
+	}
+	header := []byte("PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00")
+	tuple := append(header, 0, 1, 0x40, 0, 0, 0, 'x') // a field of a gigabyte
+	for sql, data := range map[string][][]byte{
+		"copy t from stdin": lines, "copy t from stdin (format csv)": lines, "copy t from stdin (format binary)": {tuple},
+	} {
+		if got := w.simple("a", sql, data, ""); !strings.Contains(got, "ERROR 54000: a row of COPY data takes more than") {
+			t.Errorf("%s: %s", sql, got)
+		}
 	}
 }
 

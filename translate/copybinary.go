@@ -10,7 +10,7 @@ import (
 
 // runBinary reads the binary format. CopyData is a stream: tuples may span messages.
 func (c *copyIn) runBinary(in CopyReader) error {
-	r := &copyStream{in: in}
+	r := c.stream(in)
 	head, err := r.take(len(copyHeader))
 	if err != nil {
 		return c.streamEnd(err, "COPY file signature not recognized", "")
@@ -118,16 +118,25 @@ func (c *copyIn) streamEnd(err error, text, detail string) error {
 
 // copyStream makes one byte stream of CopyData messages.
 type copyStream struct {
-	in  CopyReader
-	buf []byte
-	pos int
-	own bool // buf is the stream's own memory, not the message's
-	eof bool
+	in    CopyReader
+	limit int64 // of what is held at once
+	buf   []byte
+	pos   int
+	own   bool // buf is the stream's own memory, not the message's
+	eof   bool
+}
+
+// stream bounds what a row may take by what a statement may hold: rows span messages.
+func (c *copyIn) stream(in CopyReader) *copyStream {
+	return &copyStream{in: in, limit: c.s.deps.Limits.StatementMemory}
 }
 
 // peek returns the next n bytes or more without moving: io.EOF when there is none left,
 // io.ErrUnexpectedEOF when there are fewer. They are valid until the next call.
 func (r *copyStream) peek(n int) ([]byte, error) {
+	if int64(n) > r.limit {
+		return nil, pgerr.New(pgerr.ProgramLimitExceeded, "a row of COPY data takes more than %d bytes", r.limit)
+	}
 	for len(r.buf)-r.pos < n {
 		rest := r.buf[r.pos:]
 		if !r.eof {

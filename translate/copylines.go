@@ -39,7 +39,7 @@ type field struct {
 
 // runLines reads the text and CSV formats.
 func (c *copyIn) runLines(in CopyReader, csv bool) error {
-	lr := &lineReader{r: copyStream{in: in}, csv: csv, quote: c.opts.quote, esc: c.opts.escape, delim: c.opts.delim}
+	lr := &lineReader{r: *c.stream(in), csv: csv, quote: c.opts.quote, esc: c.opts.escape, delim: c.opts.delim}
 	header := c.opts.header
 	var fields []field
 	var arena []byte

@@ -158,6 +158,7 @@ type world struct {
 	sessions map[string]*translate.Session
 	notified map[string][]string
 	pid      int32
+	limits   translate.Limits
 }
 
 func newWorld(t testing.TB) *world {
@@ -188,7 +189,7 @@ func newWorld(t testing.TB) *world {
 func (w *world) open(name, db string, params map[string]string) (*translate.Session, error) {
 	w.pid++
 	s, err := translate.NewSession(translate.Deps{
-		Store: w.store, Shared: w.shared, Clock: w.clock, Version: "0.0.0",
+		Store: w.store, Shared: w.shared, Clock: w.clock, Version: "0.0.0", Limits: w.limits,
 	}, translate.SessionOptions{
 		User: "eider", Database: db, PID: w.pid, RuntimeParams: params,
 		Notify: func(n translate.Notification) {

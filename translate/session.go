@@ -43,8 +43,6 @@ type Limits struct {
 	Statements int
 	// Portals caps the open portals and cursors of a session.
 	Portals int
-	// StatementBytes caps the length of one message's SQL text.
-	StatementBytes int
 }
 
 func (l Limits) withDefaults() Limits {

@@ -80,7 +80,7 @@ func Start(ctx context.Context, o *config.Loaded, log *slog.Logger, version stri
 	})
 	deps := translate.Deps{
 		Store: n.store, Shared: shared, Logger: log, Version: version, Signal: n.srv.Signal,
-		Limits: translate.Limits{StatementMemory: int64(o.StatementMemory), StatementBytes: int(o.MaxMessage)},
+		Limits: translate.Limits{StatementMemory: int64(o.StatementMemory)},
 	}
 	n.srv.SetBackend(server.BackendFunc(func(_ context.Context, so translate.SessionOptions) (server.Session, error) {
 		s, err := translate.NewSession(deps, so)
