@@ -129,6 +129,25 @@ func dateMoreFuncs() []Func {
 		}
 		return Bool(s1 < e2 && s2 < e1), nil
 	}
+	// The ends of a period may be given as lengths.
+	during := func(c *Call) (types.Datum, error) {
+		args := [4]types.Datum{c.Args[0], c.Args[1], c.Args[2], c.Args[3]}
+		for i := 1; i < 4; i += 2 {
+			if c.Types[i].OID != tIv {
+				continue
+			}
+			var err error
+			if c.Types[0].OID == tTZ {
+				args[i], err = types.TimestamptzAddInterval(c.Env, args[i-1], args[i])
+			} else {
+				args[i], err = types.TimestampAddInterval(args[i-1], args[i])
+			}
+			if err != nil {
+				return types.Null, err
+			}
+		}
+		return overlaps(&Call{Ctx: c.Ctx, Args: args[:]})
+	}
 	bin := func(c *Call) (types.Datum, error) {
 		iv := c.Args[0]
 		if iv.K != 0 {
@@ -192,6 +211,8 @@ func dateMoreFuncs() []Func {
 		fn("isfinite", tBool, finite, tDate), fn("isfinite", tBool, finite, tTS), fn("isfinite", tBool, finite, tTZ),
 		fn("isfinite", tBool, func(*Call) (types.Datum, error) { return Bool(true), nil }, tIv),
 		fn("overlaps", tBool, overlaps, tTS, tTS, tTS, tTS), fn("overlaps", tBool, overlaps, tTZ, tTZ, tTZ, tTZ), fn("overlaps", tBool, overlaps, tTime, tTime, tTime, tTime),
+		fn("overlaps", tBool, during, tTS, tIv, tTS, tIv), fn("overlaps", tBool, during, tTS, tIv, tTS, tTS), fn("overlaps", tBool, during, tTS, tTS, tTS, tIv),
+		stableFn("overlaps", tBool, during, tTZ, tIv, tTZ, tIv), stableFn("overlaps", tBool, during, tTZ, tIv, tTZ, tTZ), stableFn("overlaps", tBool, during, tTZ, tTZ, tTZ, tIv),
 		fn("date_bin", tTS, bin, tIv, tTS, tTS), fn("date_bin", tTZ, bin, tIv, tTZ, tTZ),
 	}
 }

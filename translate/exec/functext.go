@@ -246,6 +246,7 @@ func textFuncs() []Func {
 			return Int(int64(utf8.RuneCount(bytes.TrimRight(c.Args[0].B, " ")))), nil
 		}, types.BpcharOID),
 		fn("octet_length", tInt4, func(c *Call) (types.Datum, error) { return Int(int64(len(c.Args[0].B))), nil }, tText),
+		fn("octet_length", tInt4, func(c *Call) (types.Datum, error) { return Int(int64(len(c.Args[0].B))), nil }, types.BpcharOID),
 		fn("bit_length", tInt4, func(c *Call) (types.Datum, error) { return Int(int64(8 * len(c.Args[0].B))), nil }, tText),
 		textFunc("lower", lower), textFunc("upper", upper), textFunc("initcap", initcap), textFunc("reverse", reverse),
 		fn("substr", tText, sub(false), tText, tInt4), fn("substr", tText, sub(true), tText, tInt4, tInt4),

@@ -150,7 +150,11 @@ func (b *Binder) noOperator(name string, l, r exec.Expr, pos int, ambiguous bool
 		return b.err(pos, pgerr.AmbiguousFunction, "operator is not unique: %s", show).
 			WithHint("Could not choose a best candidate operator. You might need to add explicit type casts.")
 	}
-	return b.err(pos, pgerr.UndefinedFunction, "operator does not exist: %s", show).
+	e := b.err(pos, pgerr.UndefinedFunction, "operator does not exist: %s", show)
+	if l == nil {
+		return e.WithHint("No operator matches the given name and argument type. You might need to add an explicit type cast.")
+	}
+	return e.
 		WithHint("No operator matches the given name and argument types. You might need to add explicit type casts.")
 }
 

@@ -32,8 +32,8 @@ type state struct {
 	beside   []*scope // levels in whose FROM the subquery being bound stands
 	nested   int      // queries and writes around the WITH being bound
 	noSlots  bool     // stored text is being bound: its literals are no slots of the statement
-	allowSet int  // > 0: set-returning functions may be called
-	inFrom   bool // the call being bound is a FROM item
+	allowSet int      // > 0: set-returning functions may be called
+	inFrom   bool     // the call being bound is a FROM item
 }
 
 func (b *Binder) err(pos int, code, format string, args ...any) *pgerr.Error {
