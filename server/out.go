@@ -48,13 +48,17 @@ func (w *writer) rowDescription(cols []exec.Column, formats []int16) error {
 		if info, ok := types.Lookup(col.Type.OID); ok {
 			size = info.Len
 		}
+		mod := col.Type.Mod
+		if col.Type.OID == types.RecordOID {
+			mod = -1 // the planner's own
+		}
 		b = append(b, cutNUL(col.Name)...)
 		b = append(b, 0)
 		b = binary.BigEndian.AppendUint32(b, col.Table)
 		b = binary.BigEndian.AppendUint16(b, uint16(col.Attr))
 		b = binary.BigEndian.AppendUint32(b, col.Type.OID)
 		b = binary.BigEndian.AppendUint16(b, uint16(size))
-		b = binary.BigEndian.AppendUint32(b, uint32(col.Type.Mod))
+		b = binary.BigEndian.AppendUint32(b, uint32(mod))
 		b = binary.BigEndian.AppendUint16(b, uint16(format(formats, i)))
 	}
 	w.buf = b

@@ -209,6 +209,11 @@ func (s *Session) bindParams(p *prepared, formats []int16, params [][]byte) ([]t
 		var err error
 		switch format {
 		case 0:
+			if types.IsReg(p.params[i]) {
+				if _, err := s.newStatement(); err != nil { // names are looked up as of now
+					return nil, err
+				}
+			}
 			out[i], err = types.Input(s.typeEnv(), types.T{OID: p.params[i], Mod: -1}, raw)
 		case 1:
 			out[i], err = types.DecodeBinary(p.params[i], raw)

@@ -31,6 +31,7 @@ var (
 	_ pgcatalog.SnapshotExporter = sessionFuncs{}
 	_ pgcatalog.ServerInfo       = sessionFuncs{}
 	_ pgcatalog.Signaller        = sessionFuncs{}
+	_ pgcatalog.Notifier         = sessionFuncs{}
 )
 
 // User is current_user.
@@ -257,7 +258,7 @@ func (s *Session) typeEnv() *types.Env {
 	e.ByteaEscape = s.set.text("bytea_output") == "escape"
 	e.ExtraFloatDigits, _ = strconv.Atoi(s.set.text("extra_float_digits"))
 	e.Now = s.tx.started
-	e.RegName = s.regName
+	e.RegName, e.RegInput = s.regName, s.regInput
 	s.env, s.envGen = e, s.set.gen
 	return e
 }
@@ -266,3 +267,11 @@ func (s *Session) typeEnv() *types.Env {
 func (s *Session) regName(t types.OID, v uint32) (string, bool) {
 	return pgcatalog.NewNames(&exec.Ctx{Session: sessionFuncs{s: s}, Txn: s.tx.txn}).RegName(t, v)
 }
+
+// regInput reads the name of what a reg type stands for, as the running transaction sees it.
+func (s *Session) regInput(t types.OID, name string) (uint32, error) {
+	return pgcatalog.NewNames(&exec.Ctx{Session: sessionFuncs{s: s}, Txn: s.tx.txn}).RegLookup(t, name)
+}
+
+// Notify is pg_notify(channel, payload).
+func (f sessionFuncs) Notify(channel, payload string) error { return f.s.Notify(channel, payload) }

@@ -256,8 +256,9 @@ func TestNotifications(t *testing.T) {
 	if n := len(w.notified["a"]); n != 0 {
 		t.Fatalf("%d notifications before the commit", n)
 	}
+	w.run("b", "select pg_notify('ch', 'three')")
 	w.run("b", "COMMIT")
-	if got := strings.Join(w.notified["a"], " "); got != `A ch "one" A ch "two"` {
+	if got := strings.Join(w.notified["a"], " "); got != `A ch "one" A ch "two" A ch "three"` {
 		t.Errorf("got %s", got)
 	}
 	if len(w.notified["b"])+len(w.notified["o"]) != 0 {

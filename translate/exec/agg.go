@@ -445,7 +445,12 @@ func (it *extendIter) Next() (Row, error) {
 			if len(r) == 1 && len(it.n.Sets[i].F.Cols) <= 1 {
 				it.out[at] = r[0]
 			} else {
-				it.out[at] = types.Datum{R: slices.Clone(r), Valid: true}
+				cols := it.n.Sets[i].F.Cols
+				oids := make([]types.OID, len(cols))
+				for k := range cols {
+					oids[k] = cols[k].Type.OID
+				}
+				it.out[at] = types.MakeRecord(oids, slices.Clone(r))
 			}
 		}
 		if some {

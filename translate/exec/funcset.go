@@ -39,6 +39,8 @@ type Func struct {
 	Vol      Volatility
 	Eval     func(c *Call) (types.Datum, error)
 	Rows     func(c *Call) (Iter, error)
+	// shape is the modifier of the records that a function with Cols returns, see FuncSet.Fields.
+	shape int32
 	// OID is the pg_proc oid, 0 when it has none.
 	OID uint32
 }
@@ -55,18 +57,46 @@ type Call struct {
 // FuncSet is an immutable set of functions by name.
 type FuncSet struct {
 	byName map[string][]*Func
+	// shapes are the columns of the records that functions return, by modifier less one.
+	shapes [][]Column
+}
+
+// shape numbers the columns of a function that returns records.
+func (s *FuncSet) shape(f *Func) {
+	if f.Ret == types.RecordOID && len(f.Cols) > 0 {
+		s.shapes = append(s.shapes, f.Cols)
+		f.shape = int32(len(s.shapes))
+	}
+}
+
+// RecordType is the type of the records that f returns. Its modifier says which fields
+// they have, so that a field can be taken where the call is out of sight; clients see none.
+func (f *Func) RecordType() types.T {
+	if f.shape == 0 {
+		return types.T{OID: types.RecordOID, Mod: -1}
+	}
+	return types.T{OID: types.RecordOID, Mod: f.shape}
+}
+
+// Fields are the fields of a RecordType; nil for records nothing is known of.
+func (s *FuncSet) Fields(t types.T) []Column {
+	if t.OID != types.RecordOID || t.Mod < 1 || int(t.Mod) > len(s.shapes) {
+		return nil
+	}
+	return s.shapes[t.Mod-1]
 }
 
 // NewFuncSet makes a set of the built-in functions and extra ones (system functions). An
 // extra one takes the place of a built-in one of the same name and argument types.
 func NewFuncSet(extra ...Func) *FuncSet {
 	base := builtins()
-	s := &FuncSet{byName: make(map[string][]*Func, len(base.byName)+len(extra))}
+	s := &FuncSet{byName: make(map[string][]*Func, len(base.byName)+len(extra)), shapes: slices.Clone(base.shapes)}
 	for k, v := range base.byName {
 		s.byName[k] = v[:len(v):len(v)]
 	}
 	for i := range extra {
 		f := &extra[i]
+		s.shape(f)
 		s.byName[f.Name] = append(slices.DeleteFunc(slices.Clone(s.byName[f.Name]), func(b *Func) bool {
 			return b.Variadic == f.Variadic && slices.Equal(b.Args, f.Args)
 		}), f)
@@ -94,6 +124,7 @@ var builtins = sync.OnceValue(func() *FuncSet {
 	for _, list := range builtinLists() {
 		for i := range list {
 			f := &list[i]
+			s.shape(f)
 			s.byName[f.Name] = append(s.byName[f.Name], f)
 		}
 	}

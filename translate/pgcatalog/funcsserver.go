@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/eiderdb/eider/translate/exec"
+	"github.com/eiderdb/eider/translate/lex"
 	"github.com/eiderdb/eider/translate/pgerr"
 	"github.com/eiderdb/eider/translate/types"
 )
@@ -40,6 +41,20 @@ func serverFuncs() []exec.Func {
 		id, err := c.Txn.ExportSnapshot()
 		return dText(id), err
 	}
+	notify := func(c *exec.Call) (types.Datum, error) {
+		n, ok := c.Session.(Notifier)
+		if !ok {
+			return types.Null, pgerr.New(pgerr.FeatureNotSupported, "pg_notify is not supported here")
+		}
+		var args [2]string // NULL is the empty string, which is no channel
+		for i := range args {
+			if c.Args[i].Valid {
+				args[i] = string(c.Args[i].B)
+			}
+		}
+		err := n.Notify(args[0], args[1])
+		return types.Datum{B: []byte{}, Valid: err == nil}, err
+	}
 	xid := func(c *exec.Call) (types.Datum, error) { return dInt(int64(c.Session.PID())), nil }
 	fns := []exec.Func{
 		volatile("pg_export_snapshot", tText, export),
@@ -63,7 +78,43 @@ func serverFuncs() []exec.Func {
 		stable("pg_jit_available", tBool, constant(dBool(false))),
 		volatile("pg_notification_queue_usage", types.Float8OID, constant(dFloat(0))),
 	}
-	return fns
+	pgNotify := volatile("pg_notify", tVoid, notify, tText, tText)
+	pgNotify.NullCall = true
+	return append(fns, pgNotify, keywordsFunc())
+}
+
+// keywordsFunc is pg_get_keywords(), which drivers ask for the words to quote.
+func keywordsFunc() exec.Func {
+	f := volatile("pg_get_keywords", types.RecordOID, nil)
+	f.Vol, f.Set = exec.Stable, true
+	text := func(name string) exec.Column { return exec.Column{Name: name, Type: types.T{OID: tText, Mod: -1}} }
+	f.Cols = []exec.Column{
+		text("word"),
+		{Name: "catcode", Type: types.T{OID: types.CharOID, Mod: -1}},
+		{Name: "barelabel", Type: types.T{OID: tBool, Mod: -1}},
+		text("catdesc"), text("baredesc"),
+	}
+	f.Rows = func(*exec.Call) (exec.Iter, error) {
+		var rows []exec.Row
+		for k := lex.NoKeyword + 1; k.Valid(); k++ {
+			code, desc := byte('U'), "unreserved"
+			switch k.Class() {
+			case lex.ColName:
+				code, desc = 'C', "unreserved (cannot be function or type name)"
+			case lex.TypeFunc:
+				code, desc = 'T', "reserved (can be function or type name)"
+			case lex.Reserved:
+				code, desc = 'R', "reserved"
+			}
+			bare := "requires AS"
+			if k.BareLabel() {
+				bare = "can be bare label"
+			}
+			rows = append(rows, exec.Row{dText(k.String()), dChar(code), dBool(k.BareLabel()), dText(desc), dText(bare)})
+		}
+		return &exec.SliceIter{Items: rows}, nil
+	}
+	return f
 }
 
 func lockFuncs() []exec.Func {

@@ -54,6 +54,11 @@ type Signaller interface {
 	TerminateBackend(pid int32) bool
 }
 
+// Notifier answers pg_notify: the notification goes out when the transaction commits.
+type Notifier interface {
+	Notify(channel, payload string) error
+}
+
 // AdvisoryLocker answers the pg_advisory_lock family. Keys are as PostgreSQL makes
 // them: Class is the high half of a bigint key or the first of two integer keys.
 type AdvisoryLocker interface {

@@ -690,12 +690,13 @@ func (b *Binder) field(sc *scope, x *ast.FieldSelect) (exec.Expr, error) {
 		}
 		return nil, b.err(int(x.Pos), pgerr.UndefinedColumn, "could not identify column %q in record data type", x.Field)
 	}
-	if f, ok := a.(*exec.FuncX); ok && len(f.F.Cols) > 0 {
-		for i, c := range f.F.Cols {
+	if fields := b.funcs().Fields(a.Type()); fields != nil {
+		for i, c := range fields {
 			if c.Name == x.Field {
 				return &exec.FieldX{Arg: a, N: i, T: c.Type}, nil
 			}
 		}
+		return nil, b.err(int(x.Pos), pgerr.UndefinedColumn, "could not identify column %q in record data type", x.Field)
 	}
 	return nil, b.err(int(x.Pos), pgerr.WrongObjectType, "column notation .%s applied to type %s, which is not a composite type", x.Field, types.TypeName(a.Type().OID))
 }

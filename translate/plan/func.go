@@ -365,6 +365,9 @@ func (b *Binder) makeCall(m *funcMatch, args []exec.Expr, pos int) (exec.Expr, e
 		ret = concrete(ret, types.TextOID, elem, common)
 	}
 	x.T = typ(ret)
+	if ret == types.RecordOID {
+		x.T = f.RecordType()
+	}
 	if f.Set {
 		return b.setCall(x, pos)
 	}

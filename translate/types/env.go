@@ -47,6 +47,8 @@ type Env struct {
 	// RegName prints a value of a reg type as the name of what it stands for; nil, or false,
 	// prints the number. Names need a catalog, which this package does not know.
 	RegName func(t OID, v uint32) (string, bool)
+	// RegInput reads the name of what a reg type other than regtype stands for; nil refuses names.
+	RegInput func(t OID, name string) (uint32, error)
 }
 
 // DefaultEnv is a session's environment before any SET.

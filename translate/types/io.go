@@ -89,7 +89,7 @@ func Input(env *Env, t T, s []byte) (Datum, error) {
 		return charInput(s), nil
 	case RegclassOID, RegprocOID, RegprocedureOID, RegoperOID, RegoperatorOID, RegtypeOID,
 		RegnamespaceOID, RegroleOID, RegcollationOID, RegconfigOID, RegdictionaryOID:
-		return regInput(t.OID, s)
+		return regInput(env, t.OID, s)
 	case PgLSNOID:
 		return lsnInput(s)
 	case Int2VectorOID, OidVectorOID:

@@ -68,6 +68,16 @@ func IsArray(oid OID) bool {
 	return ok && i.IsArray()
 }
 
+// IsReg says whether oid is one of the types that name an object of the catalog.
+func IsReg(oid OID) bool {
+	switch oid {
+	case RegclassOID, RegtypeOID, RegprocOID, RegprocedureOID, RegnamespaceOID, RegroleOID, RegoperOID,
+		RegoperatorOID, RegcollationOID, RegconfigOID, RegdictionaryOID:
+		return true
+	}
+	return false
+}
+
 // byName maps typnames to their rows; built once and never changed.
 var byName = func() map[string]*Info {
 	m := make(map[string]*Info, len(infos))

@@ -342,7 +342,7 @@ func appendBytea(env *Env, dst, b []byte) []byte {
 
 // regInput reads the numeric forms of the reg types, "-", and type names for regtype.
 // Names of relations, functions and roles need a catalog and are looked up above.
-func regInput(oid OID, s []byte) (Datum, error) {
+func regInput(env *Env, oid OID, s []byte) (Datum, error) {
 	if len(s) == 1 && s[0] == '-' {
 		return Int(0), nil
 	}
@@ -352,6 +352,10 @@ func regInput(oid OID, s []byte) (Datum, error) {
 	}
 	if digits {
 		v, err := parseOID(s, "oid")
+		return Datum{I: int64(v), Valid: err == nil}, err
+	}
+	if env != nil && env.RegInput != nil && oid != RegtypeOID {
+		v, err := env.RegInput(oid, string(s))
 		return Datum{I: int64(v), Valid: err == nil}, err
 	}
 	switch oid {
