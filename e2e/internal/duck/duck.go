@@ -32,7 +32,9 @@ func Open(ctx context.Context) (*Instance, error) {
 		"LOAD '" + filepath.Join(dir, "extensions", "ducklake.duckdb_extension") + "'",
 		"SET TimeZone = 'UTC'",
 	}
-	c, err := duckdb.NewConnector("?allow_unsigned_extensions=true&threads=2&memory_limit=2GB", func(ex driver.ExecerContext) error {
+	// One thread: with more, the order of rows in a file, and so its size in the catalog, is
+	// a matter of scheduling. Scripts that want threads set them.
+	c, err := duckdb.NewConnector("?allow_unsigned_extensions=true&threads=1&memory_limit=2GB", func(ex driver.ExecerContext) error {
 		for _, s := range setup {
 			if _, err := ex.ExecContext(context.Background(), s, nil); err != nil {
 				return fmt.Errorf("%s: %w", s, err)
