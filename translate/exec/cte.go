@@ -14,12 +14,15 @@ type CTE struct {
 	Cols []Column
 	// Writes says that the query writes: it runs even when nobody reads it.
 	Writes bool
+	// Lazy queries may have no end; their rows are computed as far as they are read.
+	Lazy bool
 	// Correlated queries are computed anew for every opening of the statement they belong to.
 	Correlated bool
 }
 
 type cteState struct {
 	done  bool
+	it    Iter // of a lazy query
 	store rowStore
 	rows  []Row
 }
@@ -55,6 +58,49 @@ func (t *CTE) fill(c *Ctx) ([]Row, error) {
 	}
 }
 
+// row returns the i-th row of a lazy query, EOF behind the last.
+func (t *CTE) row(c *Ctx, i int) (Row, error) {
+	st := stateOf[cteState](c, t)
+	for i >= len(st.rows) {
+		if st.done {
+			return nil, EOF
+		}
+		if st.it == nil {
+			st.store.mem = c.Mem
+			it, err := t.Node.Open(c)
+			if err != nil {
+				return nil, err
+			}
+			st.it = it
+		}
+		r, err := st.it.Next()
+		if err == EOF {
+			st.done = true
+			return nil, EOF
+		}
+		if err != nil {
+			return nil, err
+		}
+		if r, err = st.store.keep(r); err != nil {
+			return nil, err
+		}
+		st.rows = append(st.rows, r)
+	}
+	return st.rows[i], nil
+}
+
+// reset forgets the rows.
+func (t *CTE) reset(c *Ctx) error {
+	st := stateOf[cteState](c, t)
+	var err error
+	if st.it != nil {
+		err = st.it.Close()
+	}
+	st.store.release()
+	*st = cteState{}
+	return err
+}
+
 // CTEScan reads a CTE's rows.
 type CTEScan struct{ CTE *CTE }
 
@@ -66,6 +112,10 @@ func (n *CTEScan) Open(c *Ctx) (Iter, error) {
 	var rows []Row
 	at := -1
 	return &funcRows{next: func() (Row, error) {
+		if n.CTE.Lazy {
+			at++
+			return n.CTE.row(c, at)
+		}
 		if at < 0 {
 			r, err := n.CTE.fill(c)
 			if err != nil {
@@ -94,22 +144,21 @@ func (n *With) Columns() []Column { return n.Body.Columns() }
 func (n *With) Open(c *Ctx) (Iter, error) {
 	for _, t := range n.CTEs {
 		if t.Correlated {
-			st := stateOf[cteState](c, t)
-			st.store.release()
-			*st = cteState{}
+			if err := t.reset(c); err != nil {
+				return nil, err
+			}
 		}
 	}
 	writes := slices.ContainsFunc(n.CTEs, func(t *CTE) bool { return t.Writes })
-	if !writes || c.reads != nil {
-		return n.Body.Open(c)
+	it := &withIter{c: c, n: n}
+	var err error
+	if writes && c.reads == nil {
+		// All parts of the statement see what was there before it.
+		if c.reads, err = c.Txn.Freeze(); err != nil {
+			return nil, MapStoreError(err)
+		}
+		it.froze = true
 	}
-	// All parts of the statement see what was there before it.
-	frozen, err := c.Txn.Freeze()
-	if err != nil {
-		return nil, MapStoreError(err)
-	}
-	c.reads = frozen
-	it := &withIter{c: c}
 	for _, t := range n.CTEs {
 		if t.Writes {
 			if _, err := t.fill(c); err != nil {
@@ -126,10 +175,13 @@ func (n *With) Open(c *Ctx) (Iter, error) {
 	return it, nil
 }
 
-// withIter keeps what a statement reads as it was before the statement's writes.
+// withIter keeps what a statement reads as it was before the statement's writes, and ends
+// what its lazy queries began.
 type withIter struct {
 	Iter
-	c *Ctx
+	c     *Ctx
+	n     *With
+	froze bool
 }
 
 // withWrite is a withIter whose body writes.
@@ -143,7 +195,13 @@ func (it *withIter) Close() error {
 	if it.Iter != nil {
 		err = it.Iter.Close()
 	}
-	if it.c.reads != nil {
+	for _, t := range it.n.CTEs {
+		if t.Lazy {
+			err = errors.Join(err, t.reset(it.c))
+		}
+	}
+	if it.froze {
+		it.froze = false
 		_ = it.c.reads.Rollback()
 		it.c.reads = nil
 	}

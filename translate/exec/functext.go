@@ -393,7 +393,6 @@ func textMoreFuncs() []Func {
 			ok, err := likeMatch(c.Ctx, c.Args[0].B, c.Args[1].B, true)
 			return Bool(ok), err
 		}, tText, tText),
-		textFunc("unistr", func(s string) string { return s }),
 		fn("parse_ident", tTextArr, parseIdent, tText),
 	}
 }

@@ -110,6 +110,7 @@ func (b *Binder) bindCTE(c *ast.CTE, recursive bool, parent *scope) (*cteEntry, 
 		return nil, err
 	}
 	e.cte = &exec.CTE{Name: c.Name, Node: e.node, Cols: e.cols, Writes: !isQuery, Correlated: b.minDepth < maxDepthMark}
+	_, e.cte.Lazy = e.node.(*exec.Recursive)
 	if isQuery && (c.Materialized == nil || !*c.Materialized) {
 		// Whether it is read once is known only later; the first reader gets the plan itself
 		// where that costs nothing, further ones the kept rows.

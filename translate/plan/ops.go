@@ -74,6 +74,19 @@ func (b *Binder) operator(name string, l, r exec.Expr, pos int) (exec.Expr, erro
 		return b.compare(op, name, l, r, pos)
 	}
 	var lt types.OID
+	if name == "||" {
+		// What is not typed yet is an array beside an array.
+		var err error
+		switch {
+		case l != nil && isUnknown(l) && types.IsArray(r.Type().OID):
+			l, err = b.coerceUnknown(l, typ(r.Type().OID), types.Implicit, pos)
+		case l != nil && isUnknown(r) && types.IsArray(l.Type().OID):
+			r, err = b.coerceUnknown(r, typ(l.Type().OID), types.Implicit, pos)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	if l != nil {
 		lt = l.Type().OID
 	}

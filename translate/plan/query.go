@@ -39,7 +39,7 @@ func (b *Binder) bindQuery(q *ast.Select, parent *scope) (exec.Node, error) {
 func (b *Binder) withNode(ctes []*cteEntry, n exec.Node) exec.Node {
 	w := &exec.With{Body: n}
 	for _, c := range ctes {
-		if c.cte != nil && (c.cte.Writes || c.cte.Correlated) {
+		if c.cte != nil && (c.cte.Writes || c.cte.Correlated || c.cte.Lazy) {
 			w.CTEs = append(w.CTEs, c.cte)
 		}
 	}
