@@ -301,6 +301,9 @@ func (e *Op) Eval(c *Ctx, row Row) (types.Datum, error) {
 		if err := h.add(c, &a); err != nil {
 			return types.Null, err
 		}
+		if err := c.roomForJSON(e.L.Type().OID, a.B); err != nil {
+			return types.Null, err
+		}
 	}
 	b, err := e.R.Eval(c, row)
 	if err != nil || !b.Valid {
@@ -447,6 +450,11 @@ func (e *FuncX) Eval(c *Ctx, row Row) (types.Datum, error) {
 		}
 		if err := h.add(c, &d); err != nil {
 			return types.Null, err
+		}
+		if len(d.B) >= bigValue {
+			if err := c.roomForJSON(a.Type().OID, d.B); err != nil {
+				return types.Null, err
+			}
 		}
 		args = append(args, d)
 	}

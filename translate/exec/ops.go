@@ -339,6 +339,11 @@ func (c *Ctx) castText(from types.OID, d types.Datum) (types.Datum, error) {
 
 // cast converts a value by types.Cast; unknown text goes through the input function.
 func (c *Ctx) cast(from, to types.T, d types.Datum, explicit bool) (types.Datum, error) {
+	if len(d.B) >= bigValue && types.ElemOf(to.OID) != 0 && types.ElemOf(from.OID) == 0 {
+		if err := c.roomForSplit(string(d.B), ","); err != nil {
+			return types.Null, err
+		}
+	}
 	return types.Cast(c.Env, from, to, d, explicit)
 }
 

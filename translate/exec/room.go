@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"regexp"
 	"strings"
 
@@ -15,6 +16,8 @@ const (
 	bigValue = 64 << 10
 	// elemSize is what an element of a list costs beside its bytes.
 	elemSize = 96
+	// jsonItemSize is the same for an item of a parsed JSON value.
+	jsonItemSize = 200
 )
 
 // room says whether a value of n bytes may be made: 54000 where none may be that long,
@@ -83,6 +86,17 @@ func (c *Ctx) roomForMatches(re *regexp.Regexp, s string) error {
 	})
 	return c.room(n * per)
 }
+
+// roomForJSON asks for the tree of a JSON value: an item costs a multiple of its text. A
+// value of another type needs none.
+func (c *Ctx) roomForJSON(oid types.OID, b []byte) error {
+	if len(b) < bigValue || oid != types.JSONOID && oid != types.JSONBOID {
+		return nil
+	}
+	return c.room(min(maxValue, int64(bytes.Count(b, comma))*jsonItemSize))
+}
+
+var comma = []byte(",")
 
 // roomForSplit asks for the parts of s between separators.
 func (c *Ctx) roomForSplit(s, sep string) error {

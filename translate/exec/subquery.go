@@ -80,10 +80,12 @@ func (e *ScalarSub) Eval(c *Ctx, row Row) (types.Datum, error) {
 	if st.done && !e.Plan.Correlated {
 		return st.d, nil
 	}
-	st.store.mem = c.Mem
 	if e.Plan.Correlated {
+		// The value lives as long as the row it is for.
 		st = &scalarState{}
+		defer st.store.release()
 	}
+	st.store.mem = c.Mem
 	var out types.Datum
 	var elems []types.Datum
 	n := 0
@@ -91,6 +93,9 @@ func (e *ScalarSub) Eval(c *Ctx, row Row) (types.Datum, error) {
 		n++
 		if e.Array {
 			d, err := st.store.datum(r[0])
+			if err == nil {
+				err = st.store.grow(datumSize)
+			}
 			elems = append(elems, d)
 			return true, err
 		}
@@ -195,7 +200,10 @@ func (e *QuantSub) lookup(c *Ctx, row Row) (types.Datum, error) {
 				}
 				st.buf = hashKey(st.buf, oid, &r[i])
 			}
-			if err := c.Mem.Grow(int64(len(st.buf)) + 32); err != nil {
+			if _, ok := st.keys[string(st.buf)]; ok {
+				return true, nil
+			}
+			if err := c.Mem.Grow(int64(len(st.buf)) + 64); err != nil {
 				return false, err
 			}
 			st.keys[string(st.buf)] = struct{}{}

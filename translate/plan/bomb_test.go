@@ -52,6 +52,13 @@ func TestMultiplyingValues(t *testing.T) {
 		"select jsonb_build_array(" + strings.Repeat("x, ", 1600) + "x) from " + big,
 		"select " + strings.Repeat("x, ", 1600) + "x from " + big,
 		"select " + strings.Repeat("encode(", 12) + "x::bytea" + strings.Repeat(", 'hex')::bytea", 12) + " from " + big,
+		"select ('{' || repeat('1,', 5000000) || '1}')::int[]",
+		"select '{" + strings.Repeat("1,", 1000000) + "1}'::int[]",
+		"select ('[' || repeat('1,', 5000000) || '1]')::json -> 0",
+		"select jsonb_array_length(('[' || repeat('1,', 5000000) || '1]')::jsonb)",
+		"select array(select generate_series(1, 5000000))",
+		"select array(select generate_series(1, 5000000) + g) from generate_series(1, 2) g",
+		"select 1 where 1 in (select generate_series(2, 5000000))",
 		"with r0 as (select 1 a)" + doubling(40) + " select a::text from r40",
 	} {
 		var r recorder
@@ -61,6 +68,15 @@ func TestMultiplyingValues(t *testing.T) {
 		}
 	}
 	var r recorder
+	for _, sql := range []string{
+		"select count(array(select generate_series(1, 100000) + g)) from generate_series(1, 30) g",
+		"select (select repeat('a', 1000000) || g) from generate_series(1, 50) g",
+		"select count(*) from generate_series(1, 3) a where 5 not in (select 1 from generate_series(1, 1000000))",
+	} {
+		if err := s.Simple(ctx, sql, &r); err != nil {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
 	if err := s.Simple(ctx, "select length(x) from "+big+", generate_series(1, 20)", &r); err != nil {
 		t.Error("one large value at a time:", err)
 	}

@@ -126,11 +126,18 @@ func (b *Binder) retypeLit(l *exec.Lit, to types.T, pos int) (exec.Expr, error) 
 	return b.precompute(&n, pos)
 }
 
+// maxBoundArray is the longest array literal that is read at bind time. Reading takes a
+// multiple of it, which only an execution accounts for.
+const maxBoundArray = 64 << 10
+
 // precompute converts a literal at bind time where the result cannot depend on when the
 // plan runs; bad input is reported at once.
 func (b *Binder) precompute(l *exec.Lit, pos int) (exec.Expr, error) {
 	oid := l.T.OID
 	if e := types.ElemOf(oid); e != 0 {
+		if len(l.Text) > maxBoundArray {
+			return l, nil
+		}
 		oid = e
 	}
 	switch oid {

@@ -59,6 +59,10 @@ func arrayInput(env *Env, elem T, s []byte) (Datum, error) {
 	return buildArray(elem.OID, dims, p.elems), nil
 }
 
+// maxTextElems bounds the elements of an array that is written as text: while it is read an
+// element takes some hundred bytes, however short its text is.
+const maxTextElems = 1 << 24
+
 type arrayReader struct {
 	env   *Env
 	elem  T
@@ -270,6 +274,9 @@ func (p *arrayReader) item() error {
 	}
 	if text == nil {
 		text = []byte{}
+	}
+	if len(p.elems) == maxTextElems {
+		return pgerr.New(pgerr.ProgramLimitExceeded, "array size exceeds the maximum allowed (%d)", maxTextElems)
 	}
 	d, err := Input(p.env, p.elem, text)
 	if err != nil {
