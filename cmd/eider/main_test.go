@@ -74,7 +74,7 @@ func TestUser(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "users")
 	env := map[string]string{"EIDER_USER_FILE": file}
 	eider(t, "", nil, "user", "list").want(t, 2, "EIDER_USER_FILE")
-	eider(t, "", env, "user", "list").want(t, 1, "no such file")
+	eider(t, "", env, "user", "list").want(t, 1, "no such file", "eider user add")
 	eider(t, "secret\n", env, "user", "add", "ann").want(t, 0, "added user ann")
 	eider(t, "secret", nil, "user", "add", "bob", "--user-file", file).want(t, 0, "added user bob")
 	eider(t, "other\n", env, "user", "add", "ann").want(t, 0, "changed the password of user ann")
@@ -179,7 +179,7 @@ func TestServeAndCatalogs(t *testing.T) {
 	eider(t, "", env, "catalog", "create", "lake").want(t, 1, `database "lake" already exists`)
 	eider(t, "", env, "catalog", "drop", "nothere").want(t, 1, `database "nothere" does not exist`)
 	eider(t, "", env, "catalog", "rename", `odd "name"`, "plain").want(t, 0, "renamed")
-	eider(t, "", nil, "catalog", "list", "--data", data).want(t, 3, "another eider server uses "+data, "--data")
+	eider(t, "", nil, "catalog", "list", "--data", data).want(t, 3, "an eider server uses "+data, "leave out --data")
 	eider(t, "", nil, "serve", "--listen", "127.0.0.1:0", "--admin-listen=", "--data", data).want(t, 3, "another eider server uses "+data)
 	eider(t, "", nil, "serve", "--listen", p.addr, "--admin-listen=", "--engine=memory").want(t, 1, "is in use", "--listen")
 	if code, text := get(t, "http://"+p.admin+"/readyz"); code != 200 {

@@ -162,6 +162,9 @@ func (f *File) refresh() error {
 // REQUIRES: f.mu.
 func (f *File) refreshLocked() error {
 	info, err := os.Stat(f.path)
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("user file: %w; \"eider user add\" makes it", err)
+	}
 	if err != nil {
 		return fmt.Errorf("user file: %w", err)
 	}

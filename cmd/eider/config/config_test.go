@@ -76,8 +76,10 @@ func TestMistakes(t *testing.T) {
 		env  map[string]string
 		file string
 		want string // part of the message
+		not  string // no part of it
 	}{
 		{name: "unknown key", file: "cach-size: 1GiB\n", want: `line 1: unknown key "cach-size", did you mean "cache-size"?`},
+		{name: "like no key", file: "bogus: 3\n", want: `line 1: unknown key "bogus"`, not: "did you mean"},
 		{name: "underscores", file: "data: x\nlog_level: debug\n", want: `line 2: unknown key "log_level", did you mean "log-level"?`},
 		{name: "key twice", file: "data: x\ndata: y\n", want: "line 2: data is set in line 1 already"},
 		{name: "no mapping", file: "- x\n", want: "line 1: expected lines of the form key: value"},
@@ -101,6 +103,8 @@ func TestMistakes(t *testing.T) {
 			_, err := load(t, tc.args, tc.env, tc.file)
 			if err == nil || !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got  %v\nwant …%s…", err, tc.want)
+			} else if tc.not != "" && strings.Contains(err.Error(), tc.not) {
+				t.Errorf("got  %v\nwant nothing like %s", err, tc.not)
 			}
 		})
 	}

@@ -154,7 +154,10 @@ func applyFile(data []byte, byName map[string]*Field, sources map[string]Source)
 		key, val := top.Content[i], top.Content[i+1]
 		f := byName[key.Value]
 		if f == nil {
-			return fmt.Errorf("line %d: unknown key %q, did you mean %q?", key.Line, key.Value, Nearest(key.Value, byName))
+			if near := Nearest(key.Value, byName); near != "" {
+				return fmt.Errorf("line %d: unknown key %q, did you mean %q?", key.Line, key.Value, near)
+			}
+			return fmt.Errorf("line %d: unknown key %q", key.Line, key.Value)
 		}
 		if at, twice := seen[f.Name]; twice {
 			return fmt.Errorf("line %d: %s is set in line %d already", key.Line, f.Name, at)
@@ -195,14 +198,14 @@ func scalar(n *yaml.Node) (string, error) {
 	return "", errors.New("expected a value or a list")
 }
 
-// Nearest is the known name that is most like a mistaken one.
+// Nearest is the known name that is most like a mistaken one; "" when none is like it.
 func Nearest(name string, known map[string]*Field) string {
 	names := make([]string, 0, len(known))
 	for k := range known {
 		names = append(names, k)
 	}
 	sort.Strings(names)
-	best, least := "", 1<<30
+	best, least := "", max(2, len(name)/3)+1
 	for _, k := range names {
 		if d := distance(strings.ReplaceAll(strings.ToLower(name), "_", "-"), k); d < least {
 			best, least = k, d

@@ -48,7 +48,11 @@ func OpenExisting(ctx context.Context, o *config.Options, log *slog.Logger) (*st
 	} else if len(entries) == 0 {
 		return nil, fmt.Errorf("data folder %s is empty", o.Data)
 	}
-	return openStore(ctx, o, log, nil)
+	s, err := openStore(ctx, o, log, nil)
+	if errors.Is(err, ErrLocked) {
+		return nil, fmt.Errorf("%w: an eider server uses %s; leave out --data to talk to that server, whose address --server names", ErrLocked, o.Data)
+	}
+	return s, err
 }
 
 func openStore(ctx context.Context, o *config.Options, log *slog.Logger, m *server.Metrics) (*store.Store, error) {

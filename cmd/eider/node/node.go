@@ -29,6 +29,7 @@ type Node struct {
 	addrs     []net.Addr
 	adminAddr net.Addr
 	store     *store.Store
+	ready     bool // Start went well
 
 	wg     sync.WaitGroup
 	failed chan error // a listener that ended by itself
@@ -96,6 +97,7 @@ func Start(ctx context.Context, o *config.Loaded, log *slog.Logger, version stri
 	if o.Engine != "memory" {
 		args = append(args, "data", o.Data)
 	}
+	n.ready = true
 	log.Info("ready", args...)
 	if o.UserFile != "" && so.TLS == nil && !allLoopback(o.Listen) {
 		log.Warn("connections from other machines are not encrypted: set --tls-cert and --tls-key")
@@ -236,6 +238,8 @@ func (n *Node) Stop(ctx context.Context) error {
 	if serr != nil {
 		return fmt.Errorf("close the store: %w", serr)
 	}
-	n.log.Info("stopped", "took", time.Since(began).Round(time.Millisecond))
+	if n.ready { // otherwise the error of the start says it all
+		n.log.Info("stopped", "took", time.Since(began).Round(time.Millisecond))
+	}
 	return nil
 }
