@@ -225,6 +225,12 @@ func (e *IndexX) MapParts(f func(Expr) (Expr, error)) (Expr, error) {
 // arrayCat is array || array: equal dimensions are joined, one less is an element.
 func arrayCat(elem types.OID) func(*Ctx, types.Datum, types.Datum) (types.Datum, error) {
 	return func(_ *Ctx, a, b types.Datum) (types.Datum, error) {
+		if !a.Valid {
+			return b, nil
+		}
+		if !b.Valid {
+			return a, nil
+		}
 		ae, ad, err := arrayElems(a)
 		if err != nil {
 			return types.Null, err

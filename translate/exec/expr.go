@@ -281,17 +281,19 @@ type Op struct {
 	L, R Expr
 	T    types.T
 	Fn   func(c *Ctx, a, b types.Datum) (types.Datum, error)
+	// Nulls says that Fn takes NULL operands.
+	Nulls bool
 }
 
 // Type returns the result type.
 func (e *Op) Type() types.T { return e.T }
 
-// Eval applies the operator; NULL operands give NULL.
+// Eval applies the operator; NULL operands give NULL unless the operator takes them.
 func (e *Op) Eval(c *Ctx, row Row) (types.Datum, error) {
 	var a types.Datum
 	if e.L != nil {
 		var err error
-		if a, err = e.L.Eval(c, row); err != nil || !a.Valid {
+		if a, err = e.L.Eval(c, row); err != nil || !a.Valid && !e.Nulls {
 			return types.Null, err
 		}
 	}
@@ -306,7 +308,7 @@ func (e *Op) Eval(c *Ctx, row Row) (types.Datum, error) {
 		}
 	}
 	b, err := e.R.Eval(c, row)
-	if err != nil || !b.Valid {
+	if err != nil || !b.Valid && !e.Nulls {
 		return types.Null, err
 	}
 	if a, err = e.Fn(c, a, b); err == nil {

@@ -293,17 +293,15 @@ func jsonFuncs() []Func {
 			if err != nil {
 				return types.Null, err
 			}
-			create := !insert
-			if len(c.Args) > 3 && !insert {
-				create = c.Args[3].I != 0
-			}
+			flag := len(c.Args) > 3 && c.Args[3].I != 0
 			if insert {
-				if (&n).path(es) != nil && n.kind == '{' {
-					return types.Null, pgerr.New(pgerr.InvalidParameterValue, "cannot replace existing key").
-						WithHint("Try using the function jsonb_set to replace key value.")
+				out, err := insertPath(&n, es, &v, flag)
+				if err != nil {
+					return types.Null, err
 				}
-				create = true
+				return c.jsonb(out.render(nil))
 			}
+			create := len(c.Args) <= 3 || flag
 			return c.jsonb(setPath(&n, es, &v, create, false).render(nil))
 		}
 	}

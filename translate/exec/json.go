@@ -468,6 +468,73 @@ func setPath(n *jnode, path []types.Datum, val *jnode, create, remove bool) *jno
 	return out
 }
 
+// insertPath is jsonb_insert: a new key of an object, or a new element before (or after)
+// the one that the path names. A place that does not exist is left alone.
+func insertPath(n *jnode, path []types.Datum, val *jnode, after bool) (*jnode, error) {
+	if len(path) == 0 || !path[0].Valid {
+		return n, nil
+	}
+	k := string(path[0].B)
+	last := len(path) == 1
+	out := &jnode{kind: n.kind}
+	switch n.kind {
+	case '{':
+		for i := range n.kids {
+			kid := &n.kids[i]
+			if n.keys[i] == k {
+				if last {
+					return nil, pgerr.New(pgerr.InvalidParameterValue, "cannot replace existing key").
+						WithHint("Try using the function jsonb_set to replace key value.")
+				}
+				var err error
+				if kid, err = insertPath(kid, path[1:], val, after); err != nil {
+					return nil, err
+				}
+			}
+			out.keys, out.kids = append(out.keys, n.keys[i]), append(out.kids, *kid)
+		}
+		if last && n.key(k) == nil {
+			out.keys, out.kids = append(out.keys, k), append(out.kids, *val)
+		}
+	case '[':
+		at, err := strconv.ParseInt(k, 10, 64)
+		if err != nil {
+			return nil, pgerr.New(pgerr.InvalidTextRepresentation, "path element at position 1 is not an integer: %q", k)
+		}
+		size := int64(len(n.kids))
+		if at < 0 {
+			at += size
+		}
+		if last && at < 0 {
+			out.kids = append(out.kids, *val)
+		}
+		for i := range n.kids {
+			kid := &n.kids[i]
+			if int64(i) != at {
+				out.kids = append(out.kids, *kid)
+				continue
+			}
+			switch {
+			case last && after:
+				out.kids = append(out.kids, *kid, *val)
+			case last:
+				out.kids = append(out.kids, *val, *kid)
+			default:
+				if kid, err = insertPath(kid, path[1:], val, after); err != nil {
+					return nil, err
+				}
+				out.kids = append(out.kids, *kid)
+			}
+		}
+		if last && at >= size {
+			out.kids = append(out.kids, *val)
+		}
+	default:
+		return n, nil
+	}
+	return out, nil
+}
+
 // jsonContains is @>: every part of b is in a.
 func jsonContains(a, b *jnode, top bool) bool {
 	switch b.kind {

@@ -18,6 +18,8 @@ type OpDef struct {
 	Fn        OpFunc
 	// Poly makes the function of a polymorphic operator for its operand types.
 	Poly func(l, r types.OID) OpFunc
+	// Nulls says that the function takes NULL operands; of others NULL is the result.
+	Nulls bool
 }
 
 // Operators are the operators of a name, without the comparisons.
@@ -294,13 +296,13 @@ var opTable = sync.OnceValue(func() map[string][]OpDef {
 				return concatText(c, a, b)
 			}
 		}},
-		OpDef{Name: "||", L: types.AnyCompatibleArrayOID, R: types.AnyCompatibleArrayOID, Ret: types.AnyCompatibleArrayOID, Poly: func(l, _ types.OID) OpFunc {
+		OpDef{Name: "||", L: types.AnyCompatibleArrayOID, R: types.AnyCompatibleArrayOID, Ret: types.AnyCompatibleArrayOID, Nulls: true, Poly: func(l, _ types.OID) OpFunc {
 			return arrayCat(types.ElemOf(l))
 		}},
-		OpDef{Name: "||", L: types.AnyCompatibleArrayOID, R: types.AnyCompatibleOID, Ret: types.AnyCompatibleArrayOID, Poly: func(l, _ types.OID) OpFunc {
+		OpDef{Name: "||", L: types.AnyCompatibleArrayOID, R: types.AnyCompatibleOID, Ret: types.AnyCompatibleArrayOID, Nulls: true, Poly: func(l, _ types.OID) OpFunc {
 			return func(_ *Ctx, a, b types.Datum) (types.Datum, error) { return arrayPush(types.ElemOf(l), a, b, false) }
 		}},
-		OpDef{Name: "||", L: types.AnyCompatibleOID, R: types.AnyCompatibleArrayOID, Ret: types.AnyCompatibleArrayOID, Poly: func(_, r types.OID) OpFunc {
+		OpDef{Name: "||", L: types.AnyCompatibleOID, R: types.AnyCompatibleArrayOID, Ret: types.AnyCompatibleArrayOID, Nulls: true, Poly: func(_, r types.OID) OpFunc {
 			return func(_ *Ctx, a, b types.Datum) (types.Datum, error) { return arrayPush(types.ElemOf(r), b, a, true) }
 		}},
 	)

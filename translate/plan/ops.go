@@ -191,7 +191,7 @@ func (b *Binder) bindOp(d *exec.OpDef, name string, l, r exec.Expr, pos int) (ex
 		return nil, err
 	}
 	if d.Poly != nil {
-		return &exec.Op{Name: name, L: l, R: r, T: typ(ret), Fn: d.Poly(lt, rt)}, nil
+		return &exec.Op{Name: name, L: l, R: r, T: typ(ret), Fn: d.Poly(lt, rt), Nulls: d.Nulls}, nil
 	}
 	return &exec.Op{Name: name, L: l, R: r, T: typ(ret), Fn: d.Fn}, nil
 }

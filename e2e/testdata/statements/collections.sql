@@ -2,7 +2,6 @@ select array[1, 2, 3], array['a', null, 'b c', '', 'x"y', 'a,b', 'null'], array[
 
 select array[1, 2] || array[3], array[1] || 2, 0 || array[1], array[[1, 2]] || array[3, 4], '{1}' || array[2]
 
--- differs: known defect: || of an array and NULL gives NULL
 select array[1] || null::int, null || array[1]
 
 select (array[1, 2, 3])[1], (array[1, 2, 3])[0], (array[1, 2, 3])[2:], (array[1, 2, 3])[:2], (array[1, 2, 3])[2:2], (array[[1, 2], [3, 4]])[2][1], (array[[1, 2], [3, 4]])[1:1]
