@@ -58,13 +58,21 @@ func (c *Catalog) commit(ctx context.Context, t *Txn) error {
 		}
 	}
 	group := q.take(c.store.opts.MaxGroup, c.store.opts.MaxGroupBytes)
-	c.writeGroup(group)
-	q.handOver()
-	for _, m := range group {
-		if m != r {
-			close(m.wake)
+	decided := false
+	// Also when writeGroup panics: nobody may wait for ever or take silence for success.
+	defer func() {
+		q.handOver()
+		for _, m := range group {
+			if !decided {
+				m.err = kv.ErrUnknownOutcome
+			}
+			if m != r {
+				close(m.wake)
+			}
 		}
-	}
+	}()
+	c.writeGroup(group)
+	decided = true
 	return r.err
 }
 
