@@ -268,7 +268,29 @@ func compileRegex(p, flags string) (*regexp.Regexp, error) {
 		}
 		return nil, pgerr.New(pgerr.InvalidRegularExpression, "invalid regular expression: %s", innocent(msg))
 	}
+	if quote || !hasReluctant(p) {
+		// Without reluctant quantifiers the longest match wins, also between alternatives.
+		re.Longest()
+	}
 	return re, nil
+}
+
+// hasReluctant says whether an expression has *?, +?, ?? or {…}?.
+func hasReluctant(p string) bool {
+	class := false
+	for i := 0; i < len(p); i++ {
+		switch ch := p[i]; {
+		case ch == '\\':
+			i++
+		case class:
+			class = ch != ']'
+		case ch == '[':
+			class = true
+		case strings.IndexByte("*+?}", ch) >= 0 && i+1 < len(p) && p[i+1] == '?':
+			return true
+		}
+	}
+	return false
 }
 
 // translateARE rewrites what PostgreSQL's expressions spell differently from Go's.

@@ -105,7 +105,20 @@ func MakeArrayDims(elem OID, dims []ArrayDim, elems []Datum) (Datum, error) {
 	if n != len(elems) {
 		return Null, pgerr.New(pgerr.ArraySubscriptError, "multidimensional arrays must have array expressions with matching dimensions")
 	}
+	for _, d := range dims {
+		if err := checkLower(d); err != nil {
+			return Null, err
+		}
+	}
 	return buildArray(elem, dims, elems), nil
+}
+
+// checkLower refuses subscripts over int4, which no text could name.
+func checkLower(d ArrayDim) error {
+	if int64(d.Lower)+int64(d.Len) > math.MaxInt32 {
+		return pgerr.New(pgerr.ProgramLimitExceeded, "array lower bound is too large: %d", d.Lower)
+	}
+	return nil
 }
 
 func errTooManyDims(n int) error {
@@ -182,6 +195,12 @@ func arrayDecode(elem OID, b []byte) (Datum, error) {
 	}
 	if ndim == 0 || count == 0 {
 		return buildArray(elem, nil, nil), nil
+	}
+	for i := range int(ndim) {
+		n, lower := binary.BigEndian.Uint32(b[12+8*i:]), binary.BigEndian.Uint32(b[16+8*i:])
+		if err := checkLower(ArrayDim{int32(n), int32(lower)}); err != nil {
+			return Null, err
+		}
 	}
 	if int64(len(b)-head) < 4*count {
 		return Null, errBinary("array")

@@ -54,6 +54,9 @@ func arrayInput(env *Env, elem T, s []byte) (Datum, error) {
 				return Null, errArray(s, "Specified array dimensions do not match array contents.")
 			}
 			dims[i].Lower = bounds[i].Lower
+			if err := checkLower(dims[i]); err != nil {
+				return Null, err
+			}
 		}
 	}
 	return buildArray(elem.OID, dims, p.elems), nil
