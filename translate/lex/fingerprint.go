@@ -127,6 +127,12 @@ func Fingerprint(sql string, start int, fp *FP) {
 		case RParen:
 			norm = append(norm, ')')
 		default:
+			if sql[t.Start] == 1 {
+				// The byte that marks slots: as a token of its own it is no valid SQL, but the
+				// normal form would read like one with a slot.
+				fp.Norm = norm
+				return
+			}
 			norm = append(norm, sql[t.Start:t.End]...)
 			norm = append(norm, ' ')
 		}
