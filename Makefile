@@ -10,7 +10,7 @@ export HOME := $(CURDIR)/.cache/home
 endif
 
 # How long each fuzz target runs in fuzz-short and test.
-FUZZTIME ?= 3s
+FUZZTIME ?= 1s
 
 .PHONY: all build quickstart test unit e2e bench fuzz-short race lint generate clean
 
