@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/eiderdb/eider/kv/store"
+	"github.com/eiderdb/eider/translate/exec"
 	"github.com/eiderdb/eider/translate/pgerr"
 	"github.com/eiderdb/eider/translate/types"
 )
@@ -57,6 +58,10 @@ func (s *Session) mapError(ctx context.Context, err error) *pgerr.Error {
 		return pgerr.Wrap(err, pgerr.AdminShutdown, "the server is shutting down")
 	case errors.Is(err, store.ErrNoCatalog):
 		return pgerr.Wrap(err, pgerr.InvalidCatalogName, "database %q does not exist", s.db)
+	}
+	if e := exec.EngineError(err); e != nil {
+		s.log.Error("storage failed", "error", err, "code", e.Code, "pid", s.opts.PID, "database", s.db)
+		return e
 	}
 	s.log.Error("statement failed", "error", err, "pid", s.opts.PID, "database", s.db)
 	return pgerr.Wrap(err, pgerr.InternalError, "internal error: %v", err)

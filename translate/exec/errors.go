@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/eiderdb/eider/kv"
 	"github.com/eiderdb/eider/kv/rel"
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/translate/pgerr"
@@ -67,7 +68,31 @@ func MapStoreError(err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return pgerr.Wrap(err, pgerr.QueryCanceled, "canceling statement due to user request")
 	}
+	if e := EngineError(err); e != nil {
+		return e
+	}
 	return pgerr.Wrap(err, pgerr.InternalError, "internal error: %s", innocent(err.Error()))
+}
+
+// EngineError words what the storage engine reports; nil when err is none of that. The
+// folder's path stays in the log.
+func EngineError(err error) *pgerr.Error {
+	switch {
+	case errors.Is(err, kv.ErrUnknownOutcome):
+		return pgerr.Wrap(err, pgerr.CommitOutcomeUnknown, "storage failed during COMMIT: it is not known whether the transaction was committed")
+	case errors.Is(err, kv.ErrDiskFull):
+		return pgerr.Wrap(err, pgerr.DiskFull, "no space left on the device of the data folder").
+			WithHint("Nothing was written and earlier data is safe. Writes are accepted again when there is space.")
+	case errors.Is(err, kv.ErrEngineRestarted):
+		return pgerr.Wrap(err, pgerr.SerializationFailure, "the snapshot is gone because storage was opened again; repeat the transaction")
+	case errors.Is(err, kv.ErrCorrupt):
+		return pgerr.Wrap(err, pgerr.DataCorrupted, "stored data is damaged")
+	case errors.Is(err, kv.ErrIO):
+		return pgerr.Wrap(err, pgerr.IOError, "the device of the data folder failed")
+	case errors.Is(err, kv.ErrClosed):
+		return pgerr.Wrap(err, pgerr.AdminShutdown, "terminating connection due to administrator command")
+	}
+	return nil
 }
 
 // innocent breaks the words that would make a client retry an error that is not retryable.

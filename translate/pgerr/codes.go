@@ -6,6 +6,7 @@ const (
 	Warning                     = "01000"
 	ConnectionException         = "08000"
 	ConnectionFailure           = "08006"
+	CommitOutcomeUnknown        = "08007"
 	ProtocolViolation           = "08P01"
 	FeatureNotSupported         = "0A000"
 	CardinalityViolation        = "21000"
