@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -110,7 +111,7 @@ func lockFolder(fsys vfs.FS, dir string) (io.Closer, error) {
 	if err == nil {
 		return l, nil
 	}
-	if errors.Is(err, fs.ErrPermission) && !isBusy(err) {
+	if (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)) && !isBusy(err) {
 		return nil, fmt.Errorf("pebblekv: lock folder %q: %w", dir, err)
 	}
 	return nil, fmt.Errorf("pebblekv: %w: another process has opened %q (%v)", kv.ErrLocked, dir, err)

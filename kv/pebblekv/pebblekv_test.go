@@ -2,9 +2,12 @@ package pebblekv_test
 
 import (
 	"errors"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -159,4 +162,20 @@ func TestCloseWithReaders(t *testing.T) {
 		t.Fatal(v)
 	}
 	must(t, s.Close())
+}
+
+// readOnlyFS is a file system mounted for reading only, as far as the lock goes.
+type readOnlyFS struct{ vfs.FS }
+
+func (readOnlyFS) Lock(name string) (io.Closer, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: syscall.EROFS}
+}
+
+func TestReadOnlyFolderIsNotInUse(t *testing.T) {
+	o := small()
+	o.FS = readOnlyFS{vfs.NewMem()}
+	_, err := pebblekv.Open("data", o)
+	if err == nil || errors.Is(err, kv.ErrLocked) || !strings.Contains(err.Error(), "read-only") {
+		t.Fatal(err)
+	}
 }
