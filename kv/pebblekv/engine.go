@@ -108,7 +108,7 @@ func Open(dir string, o Options) (_ *Engine, err error) {
 	return e, nil
 }
 
-// openFirst opens the database; on a full disk for reading only, unless it is new.
+// openFirst opens the database, a new one twice; on a full disk for reading only, unless it is new.
 func (e *Engine) openFirst(fresh bool) (*instance, error) {
 	if err := e.probe(); err != nil {
 		// The ballast is there for this.
@@ -120,6 +120,20 @@ func (e *Engine) openFirst(fresh bool) (*instance, error) {
 		if err != nil {
 			e.opts.Logger.Warn("disk is full: opened for reading only", "folder", e.dir, "error", err)
 			return e.openInstance(true)
+		}
+	}
+	if fresh {
+		// Pebble begins the first log of a new database before it has raised the format to
+		// ours, and such a log does not tell damage in its middle from its end: what was
+		// committed behind the damage would silently be gone. The next opening begins a
+		// log that does.
+		i, err := e.openInstance(false)
+		if err != nil {
+			return nil, err
+		}
+		i.release()
+		if i.err != nil {
+			return nil, i.err
 		}
 	}
 	return e.openInstance(false)

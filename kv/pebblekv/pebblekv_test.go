@@ -2,6 +2,7 @@ package pebblekv_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -177,5 +178,53 @@ func TestReadOnlyFolderIsNotInUse(t *testing.T) {
 	_, err := pebblekv.Open("data", o)
 	if err == nil || errors.Is(err, kv.ErrLocked) || !strings.Contains(err.Error(), "read-only") {
 		t.Fatal(err)
+	}
+}
+
+// A log of a folder's first life that is damaged in its middle is refused, not cut off there.
+func TestDamagedFirstLog(t *testing.T) {
+	mem := vfs.NewCrashableMem()
+	o := small()
+	o.FS = mem
+	e := open(t, "data", o)
+	for i := range 2000 {
+		must(t, set(e, fmt.Sprint("key", i), strings.Repeat("x", 50)))
+	}
+	crashed := mem.CrashClone(vfs.CrashCloneCfg{})
+	must(t, e.Close())
+
+	names, err := crashed.List("data")
+	must(t, err)
+	damaged := false
+	for _, name := range names {
+		if !strings.HasSuffix(name, ".log") {
+			continue
+		}
+		path := crashed.PathJoin("data", name)
+		f, err := crashed.Open(path)
+		must(t, err)
+		b, err := io.ReadAll(f)
+		must(t, errors.Join(err, f.Close()))
+		if len(b) < 100_000 {
+			continue
+		}
+		for i := range 30 {
+			b[20_000+i] ^= 0xff
+		}
+		w, err := crashed.Create(path, vfs.WriteCategoryUnspecified)
+		must(t, err)
+		_, err = w.Write(b)
+		must(t, errors.Join(err, w.Sync(), w.Close()))
+		damaged = true
+	}
+	if !damaged {
+		t.Fatalf("no log: %v", names)
+	}
+	o.FS = crashed
+	if e, err := pebblekv.Open("data", o); !errors.Is(err, kv.ErrCorrupt) {
+		if err == nil {
+			must(t, e.Close())
+		}
+		t.Fatalf("a damaged log was opened: %v", err)
 	}
 }
