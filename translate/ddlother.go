@@ -266,8 +266,7 @@ func (s *Session) dropDatabase(ctx context.Context, rq *request, st *ast.DropDat
 	if err := s.requireWritable("DROP DATABASE"); err != nil {
 		return err
 	}
-	c, err := s.deps.Store.Catalog(st.Name)
-	if err != nil {
+	missing := func(err error) error {
 		if !errors.Is(err, store.ErrNoCatalog) {
 			return err
 		}
@@ -275,6 +274,10 @@ func (s *Session) dropDatabase(ctx context.Context, rq *request, st *ast.DropDat
 			return s.notice(rq.out, notice(pgerr.SuccessfulCompletion, "database %q does not exist, skipping", st.Name))
 		}
 		return pgerr.Wrap(err, pgerr.InvalidCatalogName, "database %q does not exist", st.Name)
+	}
+	c, err := s.deps.Store.Catalog(st.Name)
+	if err != nil {
+		return missing(err)
 	}
 	if st.Name == s.db {
 		return pgerr.New(pgerr.ObjectInUse, "cannot drop the currently open database")
@@ -291,7 +294,8 @@ func (s *Session) dropDatabase(ctx context.Context, rq *request, st *ast.DropDat
 			return err
 		}
 	}
-	return s.deps.Store.DropCatalog(ctx, st.Name)
+	// Another session may drop it first.
+	return missing(s.deps.Store.DropCatalog(ctx, st.Name))
 }
 
 // databaseInUse refuses to change a catalog that others are connected to.
