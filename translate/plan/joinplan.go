@@ -55,6 +55,7 @@ func (p *joinPlanner) finish() {
 // inner joins trees with conditions, all of which filter.
 func (p *joinPlanner) inner(trees []*tree, conjs []*conj) exec.Source {
 	var items []*tree
+	given := len(conjs)
 	items, conjs = flatten(trees, conjs)
 	var placed relSet
 	var src exec.Source
@@ -70,7 +71,9 @@ func (p *joinPlanner) inner(trees []*tree, conjs []*conj) exec.Source {
 		}
 		placed |= it.set
 	}
-	return src
+	// What is left reads no relation of this level. The caller sees to its own conditions,
+	// nobody else to those of the joins.
+	return p.wrap(src, conjs[given:])
 }
 
 // flatten takes inner joins apart.
