@@ -6,6 +6,10 @@ import (
 	"github.com/eiderdb/eider/translate/types"
 )
 
+// maxTemplate bounds the templates of to_char and its inverses, which are taken apart
+// whole: an item costs a multiple of its text.
+const maxTemplate = 1 << 16
+
 // formatFuncs are to_char and its inverses; package types knows the templates.
 func formatFuncs() []Func {
 	when := func(c *Call) (types.Datum, error) { return types.ToChar(c.Env, c.Types[0].OID, c.Args[0], c.str(1)) }
@@ -26,12 +30,22 @@ func formatFuncs() []Func {
 	for _, t := range []types.OID{tTS, tTZ, tIv} {
 		out = append(out, stableFn("to_char", tText, when, t, tText))
 	}
-	return append(
+	out = append(
 		out,
 		stableFn("to_date", tDate, func(c *Call) (types.Datum, error) { return types.ToDate(c.str(0), c.str(1)) }, tText, tText),
 		stableFn("to_timestamp", tTZ, func(c *Call) (types.Datum, error) { return types.ToTimestamp(c.Env, c.str(0), c.str(1)) }, tText, tText),
 		stableFn("to_number", tNum, toNumber, tText, tText),
 	)
+	for i := range out {
+		eval := out[i].Eval
+		out[i].Eval = func(c *Call) (types.Datum, error) {
+			if len(c.Args[1].B) > maxTemplate {
+				return types.Null, tooLong()
+			}
+			return eval(c)
+		}
+	}
+	return out
 }
 
 // toNumber reads what looks like a number and passes over the rest, whatever the template.

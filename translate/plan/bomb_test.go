@@ -45,6 +45,8 @@ func TestMultiplyingValues(t *testing.T) {
 		"select format(repeat('%1$100000000s', 160), 'a')",
 		"select lpad('a', 200000000), rpad('a', 200000000)",
 		"select repeat('a', 200000000)",
+		"select to_char(1, repeat('9', 10000000)), to_char(now(), repeat('Month', 2000000))",
+		"select to_date('x', repeat('Month', 2000000))",
 		"select concat(" + strings.Repeat("x, ", 1600) + "x) from " + big,
 		"select " + strings.Repeat("x || ", 900) + "x from " + big,
 		"select array[" + strings.Repeat("x, ", 1600) + "x] from " + big,
