@@ -12,24 +12,7 @@ type And struct{ List []Expr }
 func (e *And) Type() types.T { return boolT }
 
 // Eval stops at the first false part.
-func (e *And) Eval(c *Ctx, row Row) (types.Datum, error) {
-	null := false
-	for _, p := range e.List {
-		d, err := p.Eval(c, row)
-		if err != nil {
-			return types.Null, err
-		}
-		if !d.Valid {
-			null = true
-		} else if d.I == 0 {
-			return d, nil
-		}
-	}
-	if null {
-		return types.Null, nil
-	}
-	return Bool(true), nil
-}
+func (e *And) Eval(c *Ctx, row Row) (types.Datum, error) { return decide(c, row, e.List, false) }
 
 // MapParts maps the parts.
 func (e *And) MapParts(f func(Expr) (Expr, error)) (Expr, error) {
@@ -47,24 +30,7 @@ type Or struct{ List []Expr }
 func (e *Or) Type() types.T { return boolT }
 
 // Eval stops at the first true part.
-func (e *Or) Eval(c *Ctx, row Row) (types.Datum, error) {
-	null := false
-	for _, p := range e.List {
-		d, err := p.Eval(c, row)
-		if err != nil {
-			return types.Null, err
-		}
-		if !d.Valid {
-			null = true
-		} else if d.I != 0 {
-			return d, nil
-		}
-	}
-	if null {
-		return types.Null, nil
-	}
-	return Bool(false), nil
-}
+func (e *Or) Eval(c *Ctx, row Row) (types.Datum, error) { return decide(c, row, e.List, true) }
 
 // MapParts maps the parts.
 func (e *Or) MapParts(f func(Expr) (Expr, error)) (Expr, error) {
@@ -73,6 +39,28 @@ func (e *Or) MapParts(f func(Expr) (Expr, error)) (Expr, error) {
 		return e, err
 	}
 	return &Or{List: l}, nil
+}
+
+// decide evaluates the parts until one has the value that decides the whole: false for a
+// conjunction, true for a disjunction. Without one the whole is NULL if a part is, and
+// the opposite value else.
+func decide(c *Ctx, row Row, list []Expr, decides bool) (types.Datum, error) {
+	null := false
+	for _, p := range list {
+		d, err := p.Eval(c, row)
+		if err != nil {
+			return types.Null, err
+		}
+		if !d.Valid {
+			null = true
+		} else if (d.I != 0) == decides {
+			return d, nil
+		}
+	}
+	if null {
+		return types.Null, nil
+	}
+	return Bool(!decides), nil
 }
 
 // Not is negation.
