@@ -22,8 +22,8 @@ type virtualIter struct {
 	s      *VirtualScan
 	c      *Ctx
 	shared Row
-	it     Iter
-	none   bool
+	running
+	none bool
 }
 
 func (v *virtualIter) Next() (bool, error) {
@@ -88,15 +88,6 @@ func (v *virtualIter) Reset() error {
 	return err
 }
 
-func (v *virtualIter) Close() error {
-	if v.it != nil {
-		err := v.it.Close()
-		v.it = nil
-		return err
-	}
-	return nil
-}
-
 // SubScan is a query in FROM: a derived table, a view, a CTE.
 type SubScan struct {
 	Node Node
@@ -116,7 +107,7 @@ type subIter struct {
 	s      *SubScan
 	c      *Ctx
 	shared Row
-	it     Iter
+	running
 }
 
 func (v *subIter) Next() (bool, error) {
@@ -153,15 +144,6 @@ func (v *subIter) Next() (bool, error) {
 }
 
 func (v *subIter) Reset() error { return v.Close() }
-
-func (v *subIter) Close() error {
-	if v.it != nil {
-		err := v.it.Close()
-		v.it = nil
-		return err
-	}
-	return nil
-}
 
 // FilterSource tests a condition on another source's rows.
 type FilterSource struct {
@@ -221,8 +203,8 @@ type funcIter struct {
 	s      *FuncScan
 	c      *Ctx
 	shared Row
-	it     Iter
-	n      int64
+	running
+	n int64
 }
 
 func (v *funcIter) open() (Iter, error) {
@@ -277,15 +259,6 @@ func (v *funcIter) Next() (bool, error) {
 
 func (v *funcIter) Reset() error { return v.Close() }
 
-func (v *funcIter) Close() error {
-	if v.it != nil {
-		err := v.it.Close()
-		v.it = nil
-		return err
-	}
-	return nil
-}
-
 // OpenRows calls a set-returning function; a strict one with a NULL argument has no rows.
 func (e *FuncX) OpenRows(c *Ctx, row Row) (Iter, error) {
 	args := make([]types.Datum, len(e.Args))
@@ -308,4 +281,17 @@ func (e *FuncX) OpenRows(c *Ctx, row Row) (Iter, error) {
 		return &SliceIter{Items: []Row{{d}}}, nil
 	}
 	return e.F.Rows(call)
+}
+
+// running is the iterator that a source reads, nil before the first row.
+type running struct{ it Iter }
+
+// Close closes the iterator; the source may be read again from the start.
+func (r *running) Close() error {
+	if r.it == nil {
+		return nil
+	}
+	err := r.it.Close()
+	r.it = nil
+	return err
 }
