@@ -28,7 +28,9 @@ type event struct {
 
 // goTest runs every test of the module in dir.
 func goTest(ctx context.Context, out io.Writer, dir string, timeout time.Duration) (totals, error) {
-	cmd := command(ctx, dir, "go", "test", "-json", "-timeout", timeout.String(), "./...")
+	// Never from Go's cache: the end-to-end tests build the server and run it, lint runs
+	// tools over files, and the cache knows of neither.
+	cmd := command(ctx, dir, "go", "test", "-count=1", "-json", "-timeout", timeout.String(), "./...")
 	cmd.Stderr = os.Stderr
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
