@@ -64,3 +64,20 @@ func TestFuzzFunc(t *testing.T) {
 		t.Errorf("found %v", got)
 	}
 }
+
+func TestRanOut(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text string
+		want bool
+	}{
+		{"fuzz: elapsed: 1s, execs: 58248\n--- FAIL: FuzzParse (1.25s)\n    context deadline exceeded\nFAIL\nexit status 1\n", true},
+		{"--- FAIL: FuzzParse (0.10s)\n    --- FAIL: FuzzParse (0.00s)\n        x_test.go:1: no\n    \n    Failing input written to testdata/fuzz/FuzzParse/0a\nFAIL\n", false},
+		{"--- FAIL: FuzzParse (0.10s)\n    --- FAIL: FuzzParse/0a (0.00s)\n        context deadline exceeded\n    To re-run:\n    go test -run=FuzzParse/0a testdata/fuzz/FuzzParse/0a\n", false},
+		{"# pkg\n./x.go:1:1: syntax error\nFAIL\n", false},
+	} {
+		if got := ranOut([]byte(c.text)); got != c.want {
+			t.Errorf("%q: %v", c.text, got)
+		}
+	}
+}
