@@ -17,7 +17,7 @@ type rule struct {
 // package alone.
 var rules = []rule{
 	{"kv", []string{"kv"}},
-	{"translate/pgerr", nil},
+	{"translate/pgerr", []string{"=lake/retry"}},
 	{"translate/ast", nil},
 	{"translate/lex", []string{"translate/ast", "translate/pgerr"}},
 	{"translate/parse", []string{"translate/ast", "translate/lex", "translate/pgerr"}},
