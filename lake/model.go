@@ -23,6 +23,7 @@ func (s Span) Empty() bool { return s.Ended && s.End <= s.Begin }
 type Snapshot struct {
 	ID            int64
 	Time          string // as the source prints it
+	Micros        int64  // the time in µs since 1970, where the source gives it in binary form; else 0
 	SchemaVersion int64
 	NextCatalogID int64
 	NextFileID    int64
@@ -33,8 +34,10 @@ type Snapshot struct {
 // Schema is a row of ducklake_schema.
 type Schema struct {
 	Span
-	ID   int64
-	Name string
+	ID       int64
+	Name     string
+	Path     string
+	Relative bool
 }
 
 // Table is a row of ducklake_table.
@@ -43,6 +46,8 @@ type Table struct {
 	ID       int64
 	SchemaID int64
 	Name     string
+	Path     string
+	Relative bool
 }
 
 // View is a row of ducklake_view.
@@ -59,6 +64,8 @@ type Column struct {
 	ID        int64
 	TableID   int64
 	Name      string
+	Type      string // as DuckLake spells it, e.g. "int128"
+	Order     int64
 	Parent    int64
 	HasParent bool
 }
@@ -71,8 +78,15 @@ type DataFile struct {
 	Path          string
 	Relative      bool
 	Records       int64
+	Size          int64 // file_size_bytes
+	Footer        int64 // footer_size, 0 for NULL
 	RowIDStart    int64
 	HasRowIDStart bool
+	PartitionID   int64
+	HasPartition  bool
+	Key           string // encryption_key, "" for NULL
+	MappingID     int64
+	HasMapping    bool
 	PartialMax    int64
 	HasPartialMax bool
 }
@@ -85,7 +99,11 @@ type DeleteFile struct {
 	DataFileID    int64
 	Path          string
 	Relative      bool
+	Format        string // "parquet" or "puffin"
 	Count         int64
+	Size          int64
+	Footer        int64  // footer_size, 0 for NULL
+	Key           string // encryption_key, "" for NULL
 	PartialMax    int64
 	HasPartialMax bool
 }
@@ -95,6 +113,7 @@ type TableStats struct {
 	TableID   int64
 	Records   int64
 	NextRowID int64
+	Size      int64 // file_size_bytes
 }
 
 // Scheduled is a row of ducklake_files_scheduled_for_deletion.

@@ -1,0 +1,106 @@
+package conflict
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Code names a check: the stable word that settings, findings and metrics use.
+type Code string
+
+// Violation is one thing that a commit must not do.
+type Violation struct {
+	Code Code
+	// Table is the table of the lake that it is about; 0 when it is about none.
+	Table int64
+	// Text says what is wrong in one sentence that starts in lower case. It quotes ids, and
+	// names only through Quote's rules at the edge.
+	Text string
+	// Hint says what to do, in a sentence.
+	Hint string
+	// SQLState is the error's code when the commit is refused.
+	SQLState string
+	// Retry marks what the same commit, done again by the client on the newest state,
+	// need not meet again. Everything else is final: a client must not try again.
+	Retry bool
+}
+
+// String is the violation on one line.
+func (v Violation) String() string { return fmt.Sprintf("%s: %s", v.Code, v.Text) }
+
+// Mode is what happens when a commit violates a check.
+type Mode uint8
+
+// The modes.
+const (
+	// Enforce refuses the commit. It is the default.
+	Enforce Mode = iota
+	// Warn lets it land and records a finding.
+	Warn
+	// Off does not look.
+	Off
+)
+
+func (m Mode) String() string {
+	switch m {
+	case Enforce:
+		return "enforce"
+	case Warn:
+		return "warn"
+	case Off:
+		return "off"
+	}
+	return "unknown"
+}
+
+// ParseMode returns the mode of a name, in any case.
+func ParseMode(s string) (Mode, bool) {
+	for m := Enforce; m <= Off; m++ {
+		if strings.EqualFold(s, m.String()) {
+			return m, true
+		}
+	}
+	return Enforce, false
+}
+
+// Any stands for every check in a Setting.
+const Any Code = "*"
+
+// Setting is the mode of one check, or of all, for one table of a lake, or for all.
+type Setting struct {
+	// Table is a table id; 0 is every table, and what is about no table.
+	Table int64
+	Check Code
+	Mode  Mode
+}
+
+// Modes are the settings of one lake. The zero value enforces everything.
+type Modes struct {
+	// Default is the mode of what no setting names.
+	Default  Mode
+	Settings []Setting
+}
+
+// Of returns the mode of a check for a table: the setting for the table goes before the
+// lake's, and in each the one for the check before the one for all. Among equal settings
+// the last counts.
+func (m *Modes) Of(check Code, table int64) Mode {
+	best, mode := 0, m.Default
+	for i := range m.Settings {
+		s := &m.Settings[i]
+		rank := 1
+		switch {
+		case s.Table != 0 && s.Table != table, s.Check != Any && s.Check != check:
+			continue
+		case s.Table != 0:
+			rank += 2
+		}
+		if s.Check == check {
+			rank++
+		}
+		if rank >= best {
+			best, mode = rank, s.Mode
+		}
+	}
+	return mode
+}
