@@ -274,3 +274,6 @@ func (p *changeParser) ident() (string, error) {
 	}
 	return "", p.fail("a quote is not closed")
 }
+
+// joinWords writes a list of words.
+func joinWords(words []string) string { return strings.Join(words, ", ") }

@@ -8,16 +8,18 @@ import (
 // Code names a check: the stable word that settings, findings and metrics use.
 type Code string
 
-// Violation is one thing that a commit must not do.
+// Violation is one thing that a commit must not do. Only the constructors of this package
+// (errors*.go) make one, so that every text keeps to the client's retry rule (lake/retry):
+// that of a retryable one contains one of its words, that of any other contains none.
 type Violation struct {
 	Code Code
 	// Table is the table of the lake that it is about; 0 when it is about none.
 	Table int64
-	// Text says what is wrong in one sentence that starts in lower case. It quotes ids, and
-	// names only through Quote's rules at the edge.
+	// Text says what is wrong in one sentence that starts in lower case.
 	Text string
-	// Hint says what to do, in a sentence.
-	Hint string
+	// Detail says what would come of it, or shows examples; Hint says what to do. Both are
+	// sentences, or empty.
+	Detail, Hint string
 	// SQLState is the error's code when the commit is refused.
 	SQLState string
 	// Retry marks what the same commit, done again by the client on the newest state,

@@ -28,7 +28,7 @@ var rules = []rule{
 		"kv", "translate/ast", "translate/exec", "translate/lex", "translate/parse", "translate/pgerr", "translate/types",
 	}},
 	{"translate", []string{"kv", "translate", "conflict", "lake"}},
-	{"conflict", []string{"lake"}},
+	{"conflict", []string{"conflict", "lake"}},
 	{"lake", nil},
 	{"server", []string{"kv", "translate", "server"}},
 	{"cmd/eider", []string{"kv", "translate", "server", "cmd/eider"}},

@@ -1,0 +1,192 @@
+package conflict_test
+
+import (
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/eiderdb/eider/conflict"
+	"github.com/eiderdb/eider/lake/retry"
+)
+
+// constructors are all functions that make a Violation. TestEveryConstructor keeps the
+// list complete.
+var constructors = map[string]any{
+	"BadSpan":                conflict.BadSpan,
+	"BeginsLater":            conflict.BeginsLater,
+	"ChangesUndone":          conflict.ChangesUndone,
+	"ChangesUnreadable":      conflict.ChangesUnreadable,
+	"ChangesUnsaid":          conflict.ChangesUnsaid,
+	"CommittedAlready":       conflict.CommittedAlready,
+	"CounterBack":            conflict.CounterBack,
+	"DeadReference":          conflict.DeadReference,
+	"DeleteFileDate":         conflict.DeleteFileDate,
+	"DeleteOfEndedFile":      conflict.DeleteOfEndedFile,
+	"DeleteOfForeignFile":    conflict.DeleteOfForeignFile,
+	"DeleteRace":             conflict.DeleteRace,
+	"DeletedTwice":           conflict.DeletedTwice,
+	"FormatRefused":          conflict.FormatRefused,
+	"FormatTooNew":           conflict.FormatTooNew,
+	"HeadRemoved":            conflict.HeadRemoved,
+	"IDBeyondCounter":        conflict.IDBeyondCounter,
+	"MergeOfDeletedRows":     conflict.MergeOfDeletedRows,
+	"NameTaken":              conflict.NameTaken,
+	"NegativeCount":          conflict.NegativeCount,
+	"NextRowIDMoved":         conflict.NextRowIDMoved,
+	"NullID":                 conflict.NullID,
+	"PathTaken":              conflict.PathTaken,
+	"RegistryDangling":       conflict.RegistryDangling,
+	"RegistryTwice":          conflict.RegistryTwice,
+	"ReplacedDeleteFileGone": conflict.ReplacedDeleteFileGone,
+	"RewriteOfOtherDeletes":  conflict.RewriteOfOtherDeletes,
+	"RowCount":               conflict.RowCount,
+	"RowIDColumn":            conflict.RowIDColumn,
+	"RowIDShape":             conflict.RowIDShape,
+	"RowIDsChange":           conflict.RowIDsChange,
+	"RowIDsLost":             conflict.RowIDsLost,
+	"RowIDsShared":           conflict.RowIDsShared,
+	"ScheduledLive":          conflict.ScheduledLive,
+	"SecondDeleteFile":       conflict.SecondDeleteFile,
+	"SnapshotNotNext":        conflict.SnapshotNotNext,
+	"SnapshotPinned":         conflict.SnapshotPinned,
+	"SnapshotRowMissing":     conflict.SnapshotRowMissing,
+	"SnapshotTime":           conflict.SnapshotTime,
+	"SourceGone":             conflict.SourceGone,
+	"SourcesMixed":           conflict.SourcesMixed,
+	"StateMoved":             conflict.StateMoved,
+	"StatisticsNarrowed":     conflict.StatisticsNarrowed,
+	"TextSortFlush":          conflict.TextSortFlush,
+	"TwoLive":                conflict.TwoLive,
+	"Unverified":             conflict.Unverified,
+}
+
+func TestEveryConstructor(t *testing.T) {
+	t.Parallel()
+	found := map[string]bool{}
+	for _, f := range sources(t, ".") {
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Recv != nil || !fn.Name.IsExported() || fn.Type.Results == nil || len(fn.Type.Results.List) != 1 {
+				continue
+			}
+			if id, ok := fn.Type.Results.List[0].Type.(*ast.Ident); ok && id.Name == "Violation" {
+				found[fn.Name.Name] = true
+				if constructors[fn.Name.Name] == nil {
+					t.Errorf("%s is not in the list of constructors", fn.Name.Name)
+				}
+			}
+		}
+	}
+	for name := range constructors {
+		if !found[name] {
+			t.Errorf("%s was not found", name)
+		}
+	}
+}
+
+// hostile draws texts that look like the words of the client's retry rule.
+func hostile() *rapid.Generator[string] {
+	return rapid.OneOf(
+		rapid.SampledFrom([]string{
+			"unique_x", "conflict", "Primary Key", `"UNIQUE"`, "CONCURRENTLY", "primary key", "conflictunique", "ünïqueunique",
+			"\u2060unique", "%s", "%!d(conflict)", `a"b`, "", "\x00", "İconflict", "primary\tkey", "x.Conflict.Primary Key",
+		}),
+		rapid.StringOf(rapid.SampledFrom([]rune(`uniqecofltrapmyk "'ſK`))),
+		rapid.String(),
+		rapid.Custom(func(t *rapid.T) string {
+			w := rapid.SampledFrom(retry.Words()).Draw(t, "word")
+			return rapid.String().Draw(t, "before") + strings.ToUpper(w[:3]) + w[3:] + rapid.String().Draw(t, "after")
+		}),
+	)
+}
+
+func drawArg(t *rapid.T, typ reflect.Type) reflect.Value {
+	switch typ {
+	case reflect.TypeFor[string]():
+		return reflect.ValueOf(hostile().Draw(t, "text"))
+	case reflect.TypeFor[int64]():
+		return reflect.ValueOf(rapid.Int64().Draw(t, "number"))
+	case reflect.TypeFor[int]():
+		return reflect.ValueOf(rapid.Int().Draw(t, "number"))
+	case reflect.TypeFor[[]int64]():
+		return reflect.ValueOf(rapid.SliceOfN(rapid.Int64(), 0, 9).Draw(t, "numbers"))
+	case reflect.TypeFor[[]string]():
+		return reflect.ValueOf(rapid.SliceOfN(hostile(), 0, 4).Draw(t, "texts"))
+	case reflect.TypeFor[error]():
+		return reflect.ValueOf(errors.New(hostile().Draw(t, "error")))
+	case reflect.TypeFor[conflict.TableRef]():
+		return reflect.ValueOf(conflict.TableRef{
+			ID: rapid.Int64().Draw(t, "id"), Schema: hostile().Draw(t, "schema"), Name: hostile().Draw(t, "name"),
+		})
+	case reflect.TypeFor[conflict.Change]():
+		return reflect.ValueOf(conflict.Change{
+			Kind: rapid.SampledFrom(conflict.ChangeKinds()).Draw(t, "kind"), ID: 1, Schema: hostile().Draw(t, "schema"), Name: hostile().Draw(t, "name"),
+		})
+	}
+	t.Fatalf("no generator for %v", typ)
+	return reflect.Value{}
+}
+
+// The client decides by the text alone, so the text must say what the violation says,
+// whatever names it quotes.
+func TestTextsAndRetry(t *testing.T) {
+	t.Parallel()
+	for name, fn := range constructors {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, func(t *rapid.T) {
+				f := reflect.ValueOf(fn)
+				var args []reflect.Value
+				for i := range f.Type().NumIn() {
+					args = append(args, drawArg(t, f.Type().In(i)))
+				}
+				v := f.Call(args)[0].Interface().(conflict.Violation)
+				if v.Code == "" || len(v.SQLState) != 5 || v.Text == "" {
+					t.Fatalf("incomplete: %+v", v)
+				}
+				if v.Retry != (v.SQLState == "40001") {
+					t.Fatalf("retry %v with SQLSTATE %s", v.Retry, v.SQLState)
+				}
+				if v.Retry {
+					if !retry.Is(v.Text) {
+						t.Fatalf("a client would not retry: %q", v.Text)
+					}
+					return
+				}
+				for _, s := range []string{v.Text, v.Detail, v.Hint, v.Text + "\nDETAIL:  " + v.Detail + "\nHINT:  " + v.Hint, v.String()} {
+					if retry.Is(s) {
+						t.Fatalf("a client would retry: %q", s)
+					}
+				}
+			})
+		})
+	}
+}
+
+// sources parses the Go files of a folder without its tests.
+func sources(t *testing.T, dir string) map[string]*ast.File {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]*ast.File{}
+	for _, p := range paths {
+		if strings.HasSuffix(p, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), p, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[p] = f
+	}
+	return out
+}
