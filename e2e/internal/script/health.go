@@ -11,37 +11,55 @@ import (
 	"github.com/eiderdb/eider/lake"
 )
 
-// health checks the invariants of every lake in the script's database, all rows read in
-// one transaction. What is found and the script does not announce is a failure, and so is
-// an announced finding that is not there.
-func (r *runner) health(ctx context.Context) error {
-	c, err := pgconn.Connect(ctx, r.t.DSN(r.db))
+// Finding is a broken invariant of the lake in one schema of a database.
+type Finding struct {
+	Schema string
+	lake.Finding
+}
+
+// Findings checks the invariants of every lake in a database, all rows read in one transaction.
+func Findings(ctx context.Context, dsn string) ([]Finding, error) {
+	c, err := pgconn.Connect(ctx, dsn)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer c.Close(ctx)
 	if err := c.Exec(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").Close(); err != nil {
-		return err
+		return nil, err
 	}
 	schemas, err := columnsBySchema(ctx, c)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	seen := map[string]bool{}
+	var out []Finding
 	for schema, relations := range schemas {
 		m, err := lake.Load(ctx, &pgSource{c, schema, relations})
 		if errors.Is(err, lake.ErrNotALake) {
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("schema %s: %w", schema, err)
+			return nil, fmt.Errorf("schema %s: %w", schema, err)
 		}
 		for _, f := range lake.Check(m) {
-			own := r.t.Name() + ":" + f.Code
-			seen[f.Code], seen[own] = true, true
-			if r.s.Unhealthy[f.Code] == "" && r.s.Unhealthy[own] == "" {
-				r.trace.Failures = append(r.trace.Failures, fmt.Sprintf("the lake in schema %s is not healthy: %s", schema, f))
-			}
+			out = append(out, Finding{schema, f})
+		}
+	}
+	return out, nil
+}
+
+// health checks every lake in the script's database. What is found and the script does
+// not announce is a failure, and so is an announced finding that is not there.
+func (r *runner) health(ctx context.Context) error {
+	found, err := Findings(ctx, r.t.DSN(r.db))
+	if err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for _, f := range found {
+		own := r.t.Name() + ":" + f.Code
+		seen[f.Code], seen[own] = true, true
+		if r.s.Unhealthy[f.Code] == "" && r.s.Unhealthy[own] == "" {
+			r.trace.Failures = append(r.trace.Failures, fmt.Sprintf("the lake in schema %s is not healthy: %s", f.Schema, f.Finding))
 		}
 	}
 	for code := range r.s.Unhealthy {
