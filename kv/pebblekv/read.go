@@ -122,7 +122,11 @@ func (t *iterator) SeekLT(key []byte) bool {
 	return t.it.SeekLT(key)
 }
 
-func (t *iterator) Next() bool  { return !t.closed && t.it.Next() }
+// Next goes past all versions of the key. The rows that every commit changes have
+// thousands of versions in a memtable: Pebble's Next would step over each of them, its
+// NextPrefix seeks after the first, and a prefix is the whole key here (Split of the
+// default comparer).
+func (t *iterator) Next() bool  { return !t.closed && t.it.NextPrefix() }
 func (t *iterator) Prev() bool  { return !t.closed && t.it.Prev() }
 func (t *iterator) Valid() bool { return !t.closed && t.it.Valid() }
 
