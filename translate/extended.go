@@ -44,14 +44,15 @@ func (s *Session) Parse(ctx context.Context, name, sql string, paramOIDs []uint3
 	case 0:
 	case 1:
 		rq := &request{sql: sql, stmt: list[0].Stmt, ptypes: append([]types.OID(nil), paramOIDs...)}
+		if isQuery(list[0].Stmt) {
+			p.parsed, p.fp = &list[0], &lex.FP{}
+			lex.Fingerprint(sql, list[0].Start, p.fp)
+			rq.parsed, rq.fp = p.parsed, p.fp
+		}
 		if p.params, p.cols, err = s.analyze(rq, list[0].Params); err != nil {
 			return err
 		}
 		p.list = []ast.Stmt{list[0].Stmt}
-		if isQuery(list[0].Stmt) {
-			p.parsed, p.fp = &list[0], &lex.FP{}
-			lex.Fingerprint(sql, list[0].Start, p.fp)
-		}
 	default:
 		if err := s.parseBatch(p, list, paramOIDs); err != nil {
 			return err

@@ -392,12 +392,19 @@ func (s *Session) describe(rq *request) ([]exec.Column, error) {
 		if err != nil {
 			return nil, err
 		}
-		b := s.binder(t, rq)
-		node, err := b.BindStmt(st)
+		var node exec.Node
+		if rq.fp != nil && len(rq.ptypes) == 0 {
+			// The plan is kept: clients prepare one text again and again only to learn
+			// its columns, as DuckDB does for the newest snapshot in every transaction.
+			node, _, err = s.planQuery(t, rq)
+		} else {
+			b := s.binder(t, rq)
+			node, err = b.BindStmt(st)
+			rq.ptypes = b.Params
+		}
 		if err != nil {
 			return nil, err
 		}
-		rq.ptypes = b.Params
 		if !returnsRows(st) {
 			return nil, nil
 		}

@@ -322,6 +322,29 @@ func TestPlanCache(t *testing.T) {
 }
 
 // TestPlanCacheIsBounded: neither many statements nor many variants of one grow it.
+// A text that is prepared again and again, only for its columns, is bound once.
+func TestPreparedTextIsCached(t *testing.T) {
+	w := newWorld(t)
+	w.run("a", "create table t (a bigint, b text)")
+	s, ctx := w.session("a"), context.Background()
+	for i := range 3 {
+		before := w.shared.PlanStats()
+		if err := s.Parse(ctx, "", "SELECT b, a FROM t WHERE a = (SELECT max(a) FROM t)", nil); err != nil {
+			t.Fatal(err)
+		}
+		_, cols, err := s.DescribeStatement(ctx, "")
+		if err != nil || len(cols) != 2 || cols[0].Name != "b" {
+			t.Fatal(cols, err)
+		}
+		if err := s.Sync(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.shared.PlanStats().Hits - before.Hits; got != uint64(min(i, 1)) {
+			t.Fatalf("round %d: %d hits", i, got)
+		}
+	}
+}
+
 func TestPlanCacheIsBounded(t *testing.T) {
 	w := newWorld(t)
 	w.shared = translate.NewShared(translate.SharedOptions{PlanCacheEntries: 10, Now: w.clock()})
