@@ -253,7 +253,7 @@ func sameLayout(a, b *rel.Table) bool {
 // staysAsRead makes Commit fail if another transaction commits changes to rows of tbl.
 func (t *Txn) staysAsRead(sp *space, tbl *rel.Table) {
 	if sp == &t.main && !sp.made[tbl.Storage] {
-		t.stays = append(t.stays, dataDep{tbl.Storage, t.view.seq, tbl.Name})
+		t.stays = append(t.stays, dataDep{storage: tbl.Storage, seq: t.view.seq, name: tbl.Name})
 	}
 }
 

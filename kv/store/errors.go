@@ -94,6 +94,7 @@ type SerializationError struct {
 	Table string
 	// Schema says that the other transaction changed the relation's definition, not a row.
 	Schema bool
+	held   bool // rows that WatchRows named
 }
 
 func (e *SerializationError) Error() string {

@@ -328,7 +328,7 @@ func (g *group) checkTables(t *Txn) error {
 	defer g.c.mu.Unlock()
 	for i := range t.stays {
 		if d := &t.stays[i]; g.touched[d.storage] || g.c.lastMod[d.storage] > d.seq {
-			return &SerializationError{Table: d.name}
+			return &SerializationError{Table: d.name, held: d.held}
 		}
 	}
 	return nil

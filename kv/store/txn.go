@@ -24,8 +24,9 @@ type Txn struct {
 	firstSeq uint64
 	wrote    bool
 
-	deps  []tableDep
-	stays []dataDep
+	deps    []tableDep
+	stays   []dataDep
+	recheck func() error
 
 	exported []string
 	done     bool
@@ -60,6 +61,7 @@ type dataDep struct {
 	storage uint64
 	seq     uint64
 	name    string
+	held    bool // by WatchRows: a change is not the end, see Recheck
 }
 
 // Begin starts a transaction. It takes its view when it first reads.
@@ -241,7 +243,7 @@ func (t *Txn) Commit(ctx context.Context) error {
 	err := t.endTemp()
 	if err == nil && !t.main.clean() {
 		if err = t.EnsureSnapshot(); err == nil {
-			err = t.cat.commit(ctx, t)
+			err = t.commitMain(ctx)
 		}
 	}
 	if err == nil {
@@ -273,7 +275,7 @@ func (t *Txn) finish(committed bool) {
 		t.view = nil
 	}
 	t.main, t.temp = space{}, space{}
-	t.deps, t.stays, t.scratch = nil, nil, nil
+	t.deps, t.stays, t.scratch, t.recheck = nil, nil, nil, nil
 }
 
 // reader returns the committed state that sp is read from.
