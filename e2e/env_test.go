@@ -19,6 +19,7 @@ var (
 	targetFlag  = flag.String("target", "both", "servers to run on: pg, eider, both, or self (PostgreSQL twice, to check that the scripts are repeatable)")
 	rewriteFlag = flag.Bool("rewrite", false, "run on PostgreSQL and write its results into the scripts")
 	onlyFlag    = flag.String("only", os.Getenv("EIDER_E2E_ONLY"), "regular expression: run only the scripts whose path matches")
+	waitingFlag = flag.Bool("waiting", false, "run the scripts of testdata/waiting.txt on eider too")
 	benchFlag   = flag.Bool("bench", false, "run the benchmarks and print their table")
 )
 

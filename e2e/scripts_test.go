@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,6 +52,18 @@ func TestScripts(t *testing.T) {
 	}
 }
 
+// waitingFile lists scripts that eider does not pass yet, one name a line. They run on
+// PostgreSQL only, or everywhere with -waiting.
+const waitingFile = "testdata/waiting.txt"
+
+func waiting(t testing.TB, name string) bool {
+	text, err := os.ReadFile(waitingFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return !*waitingFlag && slices.Contains(strings.Fields(string(text)), name)
+}
+
 func runScript(t *testing.T, path, name string) {
 	s, err := script.Load(path, name)
 	if err != nil {
@@ -58,6 +72,9 @@ func runScript(t *testing.T, path, name string) {
 	ctx := context.Background()
 	var traces []*script.Trace
 	for _, target := range targets(t) {
+		if target.Name() == "eider" && waiting(t, name) {
+			continue
+		}
 		if s.Private && target.Name() == "eider" {
 			target = privateEider(t)
 		}

@@ -122,7 +122,8 @@ func clip(s string, n int) string {
 	return s
 }
 
-// Rewrite puts the rows of a trace into the file as the expected rows of its queries. Queries in loops and pinned ones are left as they are.
+// Rewrite puts the rows of a trace into the file as the expected rows of its queries. Queries in loops are left as they are, and of pinned ones
+// only the rows of the trace's own server are written.
 func Rewrite(s *Script, path string, t *Trace) error {
 	type edit struct {
 		from, to int
@@ -137,11 +138,16 @@ func Rewrite(s *Script, path string, t *Trace) error {
 	var edits []edit
 	for _, st := range s.Steps {
 		o, ok := rows[st.Line]
-		if !ok || st.Verb != VerbQuery || st.Differs != "" {
+		target, rule := "", "----"
+		if st.Differs != "" {
+			target, rule = t.Target, "---- "+t.Target
+		}
+		old := st.Expect[target]
+		if !ok || st.Verb != VerbQuery || st.Differs != "" && old == nil {
 			continue
 		}
-		e := edit{from: st.bodyEnd, to: st.bodyEnd, lines: append([]string{"----"}, o.Rows...)}
-		if old := st.Expect[""]; old != nil {
+		e := edit{from: st.bodyEnd, to: st.bodyEnd, lines: append([]string{rule}, o.Rows...)}
+		if old != nil {
 			e.from, e.to = old.start, old.end
 		}
 		edits = append(edits, e)

@@ -64,8 +64,10 @@ type Step struct {
 type Expect struct {
 	Rows  []string
 	Error string // regular expression; empty for success
-	start int    // line index of "----"
-	end   int    // index of the first line behind the rows
+	// Refused says that the error must also be a clear refusal: see Refusal.
+	Refused bool
+	start   int // line index of "----"
+	end     int // index of the first line behind the rows
 }
 
 // Load reads and parses a file.
@@ -269,7 +271,11 @@ func (p *parser) body(st *Step) error {
 		}
 		e.end = p.i
 		if len(e.Rows) == 1 {
-			if re, ok := strings.CutPrefix(e.Rows[0], "error: "); ok {
+			re, ok := strings.CutPrefix(e.Rows[0], "error: ")
+			if !ok {
+				re, e.Refused = strings.CutPrefix(e.Rows[0], "refused: ")
+			}
+			if ok || e.Refused {
 				e.Error, e.Rows = re, nil
 				if _, err := regexp.Compile(re); err != nil {
 					return err

@@ -425,6 +425,10 @@ func (r *runner) record(st *Step, o outcome) {
 			r.fail(st, "%v", err)
 		} else if !re.MatchString(o.Err) {
 			r.fail(st, "error does not match %s\n  %s\n  %s", pattern, o.SQL, o.Err)
+		} else if want != nil && want.Refused {
+			if err := Refusal(o.Err); err != nil {
+				r.fail(st, "%v\n  %s\n  %s", err, o.SQL, o.Err)
+			}
 		}
 	case o.Err != "":
 		r.fail(st, "%s\n  %s", o.SQL, o.Err)
