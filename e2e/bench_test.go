@@ -7,78 +7,69 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/eiderdb/eider/e2e/internal/duck"
+	"github.com/eiderdb/eider/e2e/internal/paired"
 	"github.com/eiderdb/eider/e2e/internal/script"
 )
 
-// The number of alternating runs of each benchmark; the table shows medians.
-const benchRounds = 7
-
 type benchmark struct {
-	name string
-	per  int // operations per run
-	// prepare returns what one run does on a target.
-	prepare func(ctx context.Context, t *testing.T, target script.Target, db string) func() error
+	name   string
+	per    int // operations per block
+	rounds int // blocks of each server
+	// prepare returns what one block does on a target.
+	prepare func(ctx context.Context, t *testing.T, target script.Target, db string, per int) func() error
 }
 
-// TestBench compares Eider with PostgreSQL in one run: the same client, the same machine, fsync on for both, runs alternating.
+// TestBench compares Eider with PostgreSQL in one run: the same client, the same machine, fsync on for both, short blocks in turns. The ratio is the
+// median over the rounds with its 95 % confidence interval, the times are medians with quartiles.
 func TestBench(t *testing.T) {
-	if !*benchFlag {
-		t.Skip("benchmarks run with -bench")
-	}
 	ctx := context.Background()
-	pg := needPostgres(t)
-	list := []script.Target{pg}
-	if wantEider() {
-		list = append(list, privateEider(t))
+	list := benchTargets(t)
+	if len(list) != 2 {
+		t.Skip("compares two servers")
 	}
-	fmt.Println("\n| what | PostgreSQL 15 | Eider | Eider / PostgreSQL |\n|---|---|---|---|")
+	fmt.Println("\n| what | PostgreSQL 15 | quartiles | Eider | quartiles | Eider / PostgreSQL | 95 % of it |\n|---|---|---|---|---|---|---|")
 	for _, b := range []benchmark{
-		{"`SELECT 1` (simple query)", 2000, benchSelect1},
-		{"`ATTACH` of an existing lake", 1, benchAttach},
-		{"one-row inlined `INSERT` through DuckDB, 1 writer", 50, benchInsert},
-		{"`COPY … TO STDOUT (FORMAT binary)`, 1,000,000 rows of 5 columns", 1, benchCopyOut},
+		{"`SELECT 1` (simple query)", 500, 200, benchSelect1},
+		{"`ATTACH` of an existing lake", 1, 120, benchAttach},
+		{"one-row inlined `INSERT` through DuckDB, 1 writer", 10, 120, benchInsert},
+		{"`COPY … TO STDOUT (FORMAT binary)`, 1,000,000 rows of 5 columns", 1, 40, benchCopyOut},
 	} {
-		runs := make([]func() error, len(list))
+		if !benchWanted(t, b.name) {
+			continue
+		}
+		var blocks [2]func() (time.Duration, error)
 		for i, target := range list {
 			db := newDatabase()
 			if err := target.CreateDatabase(ctx, db); err != nil {
 				t.Fatal(err)
 			}
-			runs[i] = b.prepare(ctx, t, target, db)
-			if err := runs[i](); err != nil { // warm up
-				t.Fatalf("%s on %s: %v", b.name, target.Name(), err)
-			}
-		}
-		times := make([][]time.Duration, len(list))
-		for range benchRounds {
-			for i, run := range runs {
+			run := b.prepare(ctx, t, target, db, b.per)
+			blocks[i] = func() (time.Duration, error) {
 				start := time.Now()
 				if err := run(); err != nil {
-					t.Fatalf("%s on %s: %v", b.name, list[i].Name(), err)
+					return 0, fmt.Errorf("on %s: %w", target.Name(), err)
 				}
-				times[i] = append(times[i], time.Since(start)/time.Duration(b.per))
+				return time.Since(start) / time.Duration(b.per), nil
+			}
+			for range 3 { // warm up
+				if _, err := blocks[i](); err != nil {
+					t.Fatalf("%s: %v", b.name, err)
+				}
 			}
 		}
-		p := median(times[0])
-		if len(times) == 1 {
-			fmt.Printf("| %s | %s | | |\n", b.name, short(p))
-			continue
+		sample, err := paired.Measure(b.rounds, blocks[0], blocks[1])
+		if err != nil {
+			t.Fatalf("%s: %v", b.name, err)
 		}
-		e := median(times[1])
-		fmt.Printf("| %s | %s | %s | %.2f |\n", b.name, short(p), short(e), float64(e)/float64(p))
+		r := sample.Result()
+		fmt.Printf("| %s | %s | %s–%s | %s | %s–%s | %.3f | %.3f–%.3f |\n", b.name, short(r.A.Median), short(r.A.Q1), short(r.A.Q3),
+			short(r.B.Median), short(r.B.Q1), short(r.B.Q3), r.Ratio, r.Low, r.High)
 	}
 	fmt.Println()
-}
-
-func median(d []time.Duration) time.Duration {
-	d = slices.Clone(d)
-	slices.Sort(d)
-	return d[len(d)/2]
 }
 
 func short(d time.Duration) string {
@@ -92,10 +83,10 @@ func short(d time.Duration) string {
 	}
 }
 
-func benchSelect1(ctx context.Context, t *testing.T, target script.Target, db string) func() error {
+func benchSelect1(ctx context.Context, t *testing.T, target script.Target, db string, per int) func() error {
 	c := connect(ctx, t, target.DSN(db))
 	return func() error {
-		for range 2000 {
+		for range per {
 			if _, err := c.Exec(ctx, "SELECT 1").ReadAll(); err != nil {
 				return err
 			}
@@ -123,7 +114,7 @@ func lakeOn(ctx context.Context, t *testing.T, target script.Target, db string) 
 	return s, attach
 }
 
-func benchAttach(ctx context.Context, t *testing.T, target script.Target, db string) func() error {
+func benchAttach(ctx context.Context, t *testing.T, target script.Target, db string, _ int) func() error {
 	s, attach := lakeOn(ctx, t, target, db)
 	for i := range 50 {
 		if _, err := s.Exec(ctx, fmt.Sprintf("CREATE TABLE lake.t%d (a INTEGER, b VARCHAR, c DOUBLE)", i)); err != nil {
@@ -142,14 +133,14 @@ func benchAttach(ctx context.Context, t *testing.T, target script.Target, db str
 	}
 }
 
-func benchInsert(ctx context.Context, t *testing.T, target script.Target, db string) func() error {
+func benchInsert(ctx context.Context, t *testing.T, target script.Target, db string, per int) func() error {
 	s, _ := lakeOn(ctx, t, target, db)
 	if _, err := s.Exec(ctx, "CREATE TABLE lake.t (a INTEGER, b VARCHAR, c DOUBLE)"); err != nil {
 		t.Fatal(err)
 	}
 	n := 0
 	return func() error {
-		for range 50 {
+		for range per {
 			n++
 			if _, err := s.Exec(ctx, fmt.Sprintf("INSERT INTO lake.t VALUES (%d, 'row', 1.5)", n)); err != nil {
 				return err
@@ -159,7 +150,7 @@ func benchInsert(ctx context.Context, t *testing.T, target script.Target, db str
 	}
 }
 
-func benchCopyOut(ctx context.Context, t *testing.T, target script.Target, db string) func() error {
+func benchCopyOut(ctx context.Context, t *testing.T, target script.Target, db string, _ int) func() error {
 	c := connect(ctx, t, target.DSN(db))
 	mustExec(ctx, t, c, "CREATE TABLE big (id bigint, name varchar, amount double precision, ok boolean, note varchar)")
 	if _, err := c.CopyFrom(ctx, million(), "COPY big FROM STDIN (FORMAT BINARY)"); err != nil {
