@@ -1,4 +1,5 @@
-// Command gendocs writes the reference pages that follow from the code:
+// Command gendocs writes the pages that follow from the code: docs/conflicts.md from the
+// matrix of package conflict,
 // docs/reference/flags.md from the options of "eider serve", docs/reference/metrics.md
 // from the metrics of the server. "go generate" runs it; a test checks that the pages are
 // current.

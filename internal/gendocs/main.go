@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/eiderdb/eider/cmd/eider/config"
+	"github.com/eiderdb/eider/conflict"
 	"github.com/eiderdb/eider/server"
 )
 
@@ -34,6 +35,7 @@ const made = "<!-- Made by internal/gendocs from the code; change that and run: 
 // pages are the generated files by their path in the repository.
 func pages() map[string][]byte {
 	return map[string][]byte{
+		"docs/conflicts.md":         []byte(made + conflict.Page()),
 		"docs/reference/flags.md":   flags(config.Fields()),
 		"docs/reference/metrics.md": metrics(server.MetricList()),
 	}

@@ -32,7 +32,7 @@ var rules = []rule{
 	{"lake", nil},
 	{"server", []string{"kv", "translate", "server"}},
 	{"cmd/eider", []string{"kv", "translate", "server", "cmd/eider"}},
-	{"internal", []string{"internal", "cmd/eider", "server"}},
+	{"internal", []string{"internal", "cmd/eider", "conflict", "server"}},
 }
 
 func covers(allowed, path string) bool {
