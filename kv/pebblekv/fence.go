@@ -1,6 +1,7 @@
 package pebblekv
 
 import (
+	"errors"
 	"io"
 	"os"
 	"sync/atomic"
@@ -44,7 +45,11 @@ func (f *fence) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	if err := f.err(); err != nil {
 		return nil, err
 	}
-	return f.file(f.FS.Create(name, c))
+	file, err := f.file(f.FS.Create(name, c))
+	if err == nil && isWAL(name) {
+		return newWALFile(file.(*fencedFile), 0), nil
+	}
+	return file, err
 }
 
 func (f *fence) Link(oldname, newname string) error {
@@ -88,7 +93,15 @@ func (f *fence) ReuseForWrite(oldname, newname string, c vfs.DiskWriteCategory) 
 	if err := f.err(); err != nil {
 		return nil, err
 	}
-	return f.file(f.FS.ReuseForWrite(oldname, newname, c))
+	file, err := f.file(f.FS.ReuseForWrite(oldname, newname, c))
+	if err != nil || !isWAL(newname) {
+		return file, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return newWALFile(file.(*fencedFile), info.Size()), nil
 }
 
 func (f *fence) MkdirAll(dir string, perm os.FileMode) error {
