@@ -16,6 +16,8 @@ type AggSpec struct {
 	Filter   Expr
 	Impl     *AggImpl
 	T        types.T
+	// Direct is how many of the arguments of an ordered-set aggregate stand for its whole group.
+	Direct int
 }
 
 // AggOrder is one ORDER BY key inside of an aggregate. Key.Idx is not used.

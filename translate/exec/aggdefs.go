@@ -394,7 +394,7 @@ func makeArrayOf(oid types.OID, elems []types.Datum) (types.Datum, error) {
 	if !types.IsArray(oid) {
 		return types.MakeArray(oid, elems), nil
 	}
-	return nestArrays(types.ElemOf(oid), elems)
+	return accumulate(types.ElemOf(oid), elems)
 }
 
 // percentile: rows are (fraction, value), sorted by value.

@@ -17,6 +17,28 @@ func arrayElems(d types.Datum) ([]types.Datum, []types.ArrayDim, error) {
 // MakeArray builds a one-dimensional array.
 func MakeArray(elem types.OID, elems []types.Datum) types.Datum { return types.MakeArray(elem, elems) }
 
+// accumulate is nestArrays for arrays that come as rows.
+func accumulate(elem types.OID, arrays []types.Datum) (types.Datum, error) {
+	for i, a := range arrays {
+		if !a.Valid {
+			break // refused below
+		}
+		_, dims, err := arrayElems(a)
+		if err != nil {
+			return types.Null, err
+		}
+		if len(dims) == 0 {
+			return types.Null, pgerr.New(pgerr.ArraySubscriptError, "cannot accumulate empty arrays")
+		}
+		if i > 0 {
+			if _, first, _ := arrayElems(arrays[0]); !sameDims(first, dims) {
+				return types.Null, pgerr.New(pgerr.ArraySubscriptError, "cannot accumulate arrays of different dimensionality")
+			}
+		}
+	}
+	return nestArrays(elem, arrays)
+}
+
 // nestArrays builds an array whose first dimension runs over arrays of equal dimensions.
 func nestArrays(elem types.OID, arrays []types.Datum) (types.Datum, error) {
 	var all []types.Datum

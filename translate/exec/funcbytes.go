@@ -7,6 +7,7 @@ import (
 	"crypto/sha512"
 	"encoding/base64"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -106,6 +107,16 @@ func bytesFuncs() []Func {
 		}
 		return types.Null, pgerr.New(pgerr.InvalidParameterValue, "unrecognized encoding: %q", c.str(1))
 	}
+	overlay := func(c *Call) (types.Datum, error) {
+		s, p := c.Args[0].B, c.Args[1].B
+		start, n, err := c.overlaid(len(p))
+		if err != nil {
+			return types.Null, err
+		}
+		size := int64(len(s))
+		head, tail := s[:min(size, start-1)], s[min(size, max(0, start+n-1)):]
+		return Bytes(slices.Concat(head, p, tail)), nil
+	}
 	return []Func{
 		fn("md5", tText, md, tText), fn("md5", tText, md, tBytea),
 		sum("sha224", func(b []byte) []byte { h := sha256.Sum224(b); return h[:] }),
@@ -115,6 +126,7 @@ func bytesFuncs() []Func {
 		fn("length", tInt4, byteLen, tBytea), fn("octet_length", tInt4, byteLen, tBytea),
 		fn("substr", tBytea, sub, tBytea, tInt4), fn("substr", tBytea, sub, tBytea, tInt4, tInt4),
 		fn("substring", tBytea, sub, tBytea, tInt4), fn("substring", tBytea, sub, tBytea, tInt4, tInt4),
+		fn("overlay", tBytea, overlay, tBytea, tBytea, tInt4), fn("overlay", tBytea, overlay, tBytea, tBytea, tInt4, tInt4),
 		fn("position", tInt4, func(c *Call) (types.Datum, error) {
 			return Int(int64(bytes.Index(c.Args[0].B, c.Args[1].B) + 1)), nil
 		}, tBytea, tBytea),

@@ -165,19 +165,10 @@ func dateMoreFuncs() []Func {
 		return Int(c.Args[1].I - m), nil
 	}
 	makeInterval := argNames(defaults(7, fn("make_interval", tIv, func(c *Call) (types.Datum, error) {
-		var v [6]int64
-		for k := range min(6, len(c.Args)) {
-			if c.Args[k].Valid {
-				v[k] = c.Args[k].I
-			}
-		}
-		secs := 0.0
-		if len(c.Args) > 6 && c.Args[6].Valid {
-			secs = Float(c.Args[6])
-		}
-		return types.MakeInterval(v[0], v[1], v[2], v[3], v[4], v[5], secs)
+		a := c.Args
+		return types.MakeInterval(a[0].I, a[1].I, a[2].I, a[3].I, a[4].I, a[5].I, Float(a[6]))
 	}, tInt4, tInt4, tInt4, tInt4, tInt4, tInt4, tF8)), "years", "months", "weeks", "days", "hours", "mins", "secs")
-	makeInterval.NullCall = true
+	makeInterval.DefaultVals = []types.Datum{Int(0), Int(0), Int(0), Int(0), Int(0), Int(0), types.Float8(0)}
 	return []Func{
 		argNames(fn("make_date", tDate, func(c *Call) (types.Datum, error) { return types.MakeDate(i(c, 0), i(c, 1), i(c, 2)) }, tInt4, tInt4, tInt4), "year", "month", "day"),
 		fn("make_time", tTime, func(c *Call) (types.Datum, error) { return types.MakeTime(i(c, 0), i(c, 1), Float(c.Args[2])) }, tInt4, tInt4, tF8),

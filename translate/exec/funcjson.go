@@ -246,44 +246,7 @@ func jsonFuncs() []Func {
 				n := parseJSON(c.Args[0].B)
 				return c.finishJSON(stripNulls(&n).render(nil), jb)
 			}, t),
-			fn(p+"_object", t, func(c *Call) (types.Datum, error) {
-				es, _, err := arrayElems(c.Args[0])
-				if err != nil {
-					return types.Null, err
-				}
-				var vals []types.Datum
-				if len(c.Args) > 1 {
-					if vals, _, err = arrayElems(c.Args[1]); err != nil {
-						return types.Null, err
-					}
-					if len(vals) != len(es) {
-						return types.Null, pgerr.New(pgerr.ArraySubscriptError, "mismatched array dimensions")
-					}
-				} else {
-					if len(es)%2 != 0 {
-						return types.Null, pgerr.New(pgerr.ArraySubscriptError, "array must have even number of elements")
-					}
-					var keys []types.Datum
-					for i := 0; i < len(es); i += 2 {
-						keys, vals = append(keys, es[i]), append(vals, es[i+1])
-					}
-					es = keys
-				}
-				b := []byte{'{'}
-				for i := range es {
-					if i > 0 {
-						b = append(b, ", "...)
-					}
-					if b, err = c.appendKey(b, tText, es[i]); err != nil {
-						return types.Null, err
-					}
-					b = append(b, " : "...)
-					if b, err = c.appendJSON(b, tText, vals[i]); err != nil {
-						return types.Null, err
-					}
-				}
-				return c.finishJSON(append(b, '}'), jb)
-			}, tTextArr),
+			fn(p+"_object", t, jsonObject(jb), tTextArr), fn(p+"_object", t, jsonObject(jb), tTextArr, tTextArr),
 		)
 	}
 	setFn := func(insert bool) evalFn {
@@ -421,4 +384,63 @@ func jsonSetFuncs() []Func {
 		}, t))
 	}
 	return out
+}
+
+// jsonObject builds an object of text arrays: keys and values, or one array that holds both in
+// turn or in rows of two.
+func jsonObject(jsonb bool) evalFn {
+	subscripts := func(text string) error { return pgerr.New(pgerr.ArraySubscriptError, "%s", text) }
+	pairs := func(c *Call) (keys, vals []types.Datum, err error) {
+		es, dims, err := arrayElems(c.Args[0])
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(c.Args) > 1 {
+			vals, vdims, err := arrayElems(c.Args[1])
+			switch {
+			case err != nil:
+				return nil, nil, err
+			case len(dims) > 1 || len(dims) != len(vdims):
+				return nil, nil, subscripts("wrong number of array subscripts")
+			case len(es) != len(vals):
+				return nil, nil, subscripts("mismatched array dimensions")
+			}
+			return es, vals, nil
+		}
+		switch {
+		case len(dims) == 1 && len(es)%2 != 0:
+			return nil, nil, subscripts("array must have even number of elements")
+		case len(dims) == 2 && dims[1].Len != 2:
+			return nil, nil, subscripts("array must have two columns")
+		case len(dims) > 2:
+			return nil, nil, subscripts("wrong number of array subscripts")
+		}
+		for i := 0; i < len(es); i += 2 {
+			keys, vals = append(keys, es[i]), append(vals, es[i+1])
+		}
+		return keys, vals, nil
+	}
+	return func(c *Call) (types.Datum, error) {
+		keys, vals, err := pairs(c)
+		if err != nil {
+			return types.Null, err
+		}
+		b := []byte{'{'}
+		for i := range keys {
+			if i > 0 {
+				b = append(b, ", "...)
+			}
+			if !keys[i].Valid {
+				return types.Null, pgerr.New(pgerr.NullValueNotAllowed, "null value not allowed for object key")
+			}
+			if b, err = c.appendKey(b, tText, keys[i]); err != nil {
+				return types.Null, err
+			}
+			b = append(b, " : "...)
+			if b, err = c.appendJSON(b, tText, vals[i]); err != nil {
+				return types.Null, err
+			}
+		}
+		return c.finishJSON(append(b, '}'), jsonb)
+	}
 }

@@ -93,7 +93,7 @@ func (c *Call) strOK(s string, err error) (types.Datum, error) {
 // builtinLists are the functions of this package.
 func builtinLists() [][]Func {
 	return [][]Func{
-		textFuncs(), textMoreFuncs(), bytesFuncs(), regexFuncs(), mathFuncs(), dateFuncs(), dateMoreFuncs(),
+		textFuncs(), textMoreFuncs(), unicodeFuncs(), bytesFuncs(), regexFuncs(), mathFuncs(), dateFuncs(), dateMoreFuncs(),
 		arrayFuncs(), setFuncs(), jsonFuncs(), jsonSetFuncs(), miscFuncs(), formatFuncs(),
 	}
 }
@@ -339,6 +339,11 @@ func setFuncs() []Func {
 	}
 }
 
+// same says whether two values are not distinct.
+func same(oid types.OID, a, b *types.Datum) bool {
+	return a.Valid == b.Valid && (!a.Valid || CompareDatum(oid, a, b) == 0)
+}
+
 // arrayFuncs work on arrays.
 func arrayFuncs() []Func {
 	dim := func(f func(d types.ArrayDim) int64) evalFn {
@@ -352,28 +357,53 @@ func arrayFuncs() []Func {
 		}
 	}
 	elem := func(c *Call, i int) types.OID { return types.ElemOf(c.Types[i].OID) }
+	// search finds the elements that are not distinct from a value, from a subscript on; found
+	// says whether to go on.
+	search := func(c *Call, from int64, found func(at int64) bool) error {
+		es, dims, err := arrayElems(c.Args[0])
+		if err != nil || len(dims) == 0 {
+			return err
+		}
+		if len(dims) > 1 {
+			return pgerr.New(pgerr.FeatureNotSupported, "searching for elements in multidimensional arrays is not supported")
+		}
+		lower := int64(dims[0].Lower)
+		for i := range es {
+			at := int64(i) + lower
+			if at >= from && same(elem(c, 0), &es[i], &c.Args[1]) && !found(at) {
+				break
+			}
+		}
+		return nil
+	}
 	position := func(c *Call) (types.Datum, error) {
 		if !c.Args[0].Valid {
 			return types.Null, nil
 		}
-		es, dims, err := arrayElems(c.Args[0])
-		if err != nil {
-			return types.Null, err
-		}
-		from := 0
-		lower := 1
-		if len(dims) > 0 {
-			lower = int(dims[0].Lower)
-		}
+		from := int64(math.MinInt64)
 		if len(c.Args) > 2 {
-			from = int(c.Args[2].I) - lower
-		}
-		for i := max(0, from); i < len(es); i++ {
-			if es[i].Valid == c.Args[1].Valid && (!es[i].Valid || CompareDatum(elem(c, 0), &es[i], &c.Args[1]) == 0) {
-				return Int(int64(i + lower)), nil
+			if !c.Args[2].Valid {
+				return types.Null, pgerr.New(pgerr.NullValueNotAllowed, "initial position must not be null")
 			}
+			from = c.Args[2].I
 		}
-		return types.Null, nil
+		out := types.Null
+		err := search(c, from, func(at int64) bool {
+			out = Int(at)
+			return false
+		})
+		return out, err
+	}
+	positions := func(c *Call) (types.Datum, error) {
+		if !c.Args[0].Valid {
+			return types.Null, nil
+		}
+		var all []types.Datum
+		err := search(c, math.MinInt64, func(at int64) bool {
+			all = append(all, Int(at))
+			return true
+		})
+		return types.MakeArray(tInt4, all), err
 	}
 	replace := func(c *Call) (types.Datum, error) {
 		if !c.Args[0].Valid {
@@ -386,11 +416,11 @@ func arrayFuncs() []Func {
 		remove := len(c.Args) == 2
 		var out []types.Datum
 		for i := range es {
-			same := es[i].Valid == c.Args[1].Valid && (!es[i].Valid || CompareDatum(elem(c, 0), &es[i], &c.Args[1]) == 0)
+			hit := same(elem(c, 0), &es[i], &c.Args[1])
 			switch {
-			case same && remove:
+			case hit && remove:
 				continue
-			case same:
+			case hit:
 				out = append(out, c.Args[2])
 			default:
 				out = append(out, es[i])
@@ -475,6 +505,7 @@ func arrayFuncs() []Func {
 		}, tArr),
 		nullable(fn("array_position", tInt4, position, types.AnyCompatibleArrayOID, types.AnyCompatibleOID)),
 		nullable(fn("array_position", tInt4, position, types.AnyCompatibleArrayOID, types.AnyCompatibleOID, tInt4)),
+		nullable(fn("array_positions", types.Int4ArrayOID, positions, types.AnyCompatibleArrayOID, types.AnyCompatibleOID)),
 		nullable(fn("array_remove", types.AnyCompatibleArrayOID, replace, types.AnyCompatibleArrayOID, types.AnyCompatibleOID)),
 		nullable(fn("array_replace", types.AnyCompatibleArrayOID, replace, types.AnyCompatibleArrayOID, types.AnyCompatibleOID, types.AnyCompatibleOID)),
 		nullable(fn("array_append", types.AnyCompatibleArrayOID, func(c *Call) (types.Datum, error) {

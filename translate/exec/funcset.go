@@ -26,7 +26,10 @@ type Func struct {
 	Args     []types.OID
 	ArgNames []string // for named notation; may be nil
 	Defaults int      // how many trailing arguments may be left out
-	Variadic bool
+	// DefaultVals are the values of arguments that were left out; without them a function is
+	// called with as many as were given, and NULLs in between.
+	DefaultVals []types.Datum
+	Variadic    bool
 	// Ret is the result type; a polymorphic one is resolved from the arguments.
 	Ret types.OID
 	// Set says that the function returns rows; then Rows is used and not Eval.

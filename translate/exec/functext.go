@@ -176,6 +176,9 @@ func reverse(s string) string {
 func leftRight(s string, n int64, left bool) string {
 	r := []rune(s)
 	l := int64(len(r))
+	if n == math.MinInt32 && !left {
+		return s // PostgreSQL negates it as an int4, which overflows to the same number
+	}
 	if n < 0 {
 		n = max(0, l+n)
 	}
@@ -184,6 +187,21 @@ func leftRight(s string, n int64, left bool) string {
 		return string(r[:n])
 	}
 	return string(r[l-n:])
+}
+
+// overlaid is the place that overlay replaces: its start and its length.
+func (c *Call) overlaid(length int) (start, n int64, err error) {
+	start, n = c.Args[2].I, int64(length)
+	if len(c.Args) > 3 {
+		n = c.Args[3].I
+	}
+	if start <= 0 {
+		return 0, 0, pgerr.New(pgerr.SubstringError, "negative substring length not allowed")
+	}
+	if end := start + n; end > math.MaxInt32 || end < math.MinInt32 {
+		return 0, 0, pgerr.New(pgerr.NumericValueOutOfRange, "integer out of range")
+	}
+	return start, n, nil
 }
 
 func concatAll(c *Call, args []types.Datum, ts []types.T, sep []byte) types.Datum {
@@ -220,13 +238,10 @@ func textFuncs() []Func {
 	}
 	pos := func(c *Call) (types.Datum, error) { return Int(strpos(c.str(0), c.str(1))), nil }
 	overlay := func(c *Call) (types.Datum, error) {
-		s, p, start := c.str(0), c.str(1), c.Args[2].I
-		n := int64(utf8.RuneCountInString(p))
-		if len(c.Args) > 3 {
-			n = c.Args[3].I
-		}
-		if start <= 0 {
-			return types.Null, pgerr.New(pgerr.SubstringError, "negative substring length not allowed")
+		s, p := c.str(0), c.str(1)
+		start, n, err := c.overlaid(utf8.RuneCountInString(p))
+		if err != nil {
+			return types.Null, err
 		}
 		head, err := substr(s, 1, start-1, true)
 		if err != nil {

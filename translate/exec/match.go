@@ -145,66 +145,25 @@ func likeEscape(p, esc string) (string, error) {
 	return b.String(), nil
 }
 
-// similarToRegex turns a SIMILAR TO pattern into a regular expression.
-func similarToRegex(p, esc string) (string, error) {
-	if utf8.RuneCountInString(esc) > 1 {
-		return "", pgerr.New(pgerr.InvalidEscapeSequence, "invalid escape string").WithHint("Escape string must be empty or one character.")
-	}
-	var b strings.Builder
-	b.WriteString("^(?:")
-	after, class := false, false
-	for _, r := range p {
-		switch {
-		case after:
-			b.WriteByte('\\')
-			b.WriteRune(r)
-			after = false
-		case esc != "" && string(r) == esc:
-			after = true
-		case class:
-			if r == '\\' {
-				b.WriteByte('\\')
-			}
-			b.WriteRune(r)
-			class = r != ']'
-		case r == '[':
-			b.WriteRune(r)
-			class = true
-		case r == '%':
-			b.WriteString(".*")
-		case r == '_':
-			b.WriteByte('.')
-		case r == '(':
-			b.WriteString("(?:")
-		case r == '\\' || r == '.' || r == '^' || r == '$':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteString(")$")
-	return b.String(), nil
-}
-
 // maxRegexCache is how many compiled expressions one execution keeps.
 const maxRegexCache = 256
 
-type regexCache struct{ m map[string]*regexp.Regexp }
+type regexCache struct{ m map[string]*pattern }
 
 // regex compiles an advanced regular expression of PostgreSQL's as far as Go's can say it.
-func (c *Ctx) regex(pattern, flags string) (*regexp.Regexp, error) {
+func (c *Ctx) regex(text, flags string) (*pattern, error) {
 	cache := stateOf[regexCache](c, regexKey{})
-	key := flags + "/" + pattern
+	key := flags + "/" + text
 	if re, ok := cache.m[key]; ok {
 		return re, nil
 	}
-	re, err := compileRegex(pattern, flags)
+	compiled, err := compileRegex(text, flags)
 	if err != nil {
 		return nil, err
 	}
+	re := newPattern(compiled)
 	if cache.m == nil || len(cache.m) >= maxRegexCache {
-		cache.m = make(map[string]*regexp.Regexp)
+		cache.m = make(map[string]*pattern)
 	}
 	cache.m[key] = re
 	return re, nil

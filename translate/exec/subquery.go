@@ -116,7 +116,9 @@ func (e *ScalarSub) Eval(c *Ctx, row Row) (types.Datum, error) {
 		return types.Null, err
 	}
 	if e.Array {
-		out = MakeArray(types.ElemOf(e.T.OID), elems)
+		if out, err = makeArrayOf(e.Plan.Node.Columns()[0].Type.OID, elems); err != nil {
+			return types.Null, err
+		}
 	}
 	if !e.Plan.Correlated {
 		st.done, st.d = true, out

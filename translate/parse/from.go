@@ -110,7 +110,7 @@ func (p *parser) tablePrimary() ast.TableExpr {
 		}
 		return p.tableRefTail(p.relation())
 	case p.kw(lex.KwRows) && p.peekKw(1, lex.KwFrom):
-		p.unsupported(pos, "ROWS FROM")
+		return p.rowsFrom(lateral)
 	case p.kw(lex.KwXmltable) && p.peek(1).Kind == lex.LParen:
 		p.unsupported(pos, "XMLTABLE")
 	}
@@ -256,6 +256,38 @@ func (p *parser) funcTable(lateral bool) ast.TableExpr {
 		return nil
 	}
 	f := &ast.FuncRef{Pos: p.pos(), Lateral: lateral}
+	f.Func = p.tableFunc()
+	return p.funcTableTail(f)
+}
+
+// rowsFrom parses ROWS FROM (f(args) [AS (columns)], …).
+func (p *parser) rowsFrom(lateral bool) ast.TableExpr {
+	f := &ast.FuncRef{Pos: p.pos(), Lateral: lateral}
+	p.advance()
+	p.advance()
+	p.expectTok(lex.LParen)
+	for {
+		if !p.atFuncTable() {
+			if isTypeFuncName(&p.tok) {
+				p.advance()
+			}
+			p.syntaxError()
+		}
+		r := ast.RowsFunc{Func: p.tableFunc()}
+		if p.accept(lex.KwAs) {
+			r.ColDefs = p.columnDefList()
+		}
+		f.Rows = append(f.Rows, r)
+		if !p.acceptTok(lex.Comma) {
+			break
+		}
+	}
+	p.expectTok(lex.RParen)
+	return p.funcTableTail(f)
+}
+
+// tableFunc parses the call of a function in FROM.
+func (p *parser) tableFunc() ast.Expr {
 	p.windowless = true
 	e := p.primary()
 	p.windowless = false
@@ -264,7 +296,10 @@ func (p *parser) funcTable(lateral bool) ast.TableExpr {
 	default:
 		p.syntaxError()
 	}
-	f.Func = e
+	return e
+}
+
+func (p *parser) funcTableTail(f *ast.FuncRef) ast.TableExpr {
 	if p.kw(lex.KwWith) && p.peekKw(1, lex.KwOrdinality) {
 		p.advance()
 		p.advance()

@@ -20,6 +20,7 @@ const (
 	SubstringError              = "22011"
 	DivisionByZero              = "22012"
 	InvalidEscapeSequence       = "22025"
+	InvalidUseOfEscapeCharacter = "2200C"
 	InvalidEscapeCharacter      = "22019"
 	CharacterNotInRepertoire    = "22021"
 	InvalidParameterValue       = "22023"

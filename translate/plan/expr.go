@@ -77,7 +77,17 @@ func (b *Binder) exprs(sc *scope, list []ast.Expr) ([]exec.Expr, error) {
 }
 
 func positions(list []ast.Expr) func(int) int {
-	return func(i int) int { return list[i].Position() }
+	return func(i int) int { return valuePos(list[i]) }
+}
+
+// valuePos is where an expression's value stands: in a cast of a string it is the string.
+func valuePos(e ast.Expr) int {
+	if c, ok := e.(*ast.Cast); ok {
+		if l, ok := c.Expr.(*ast.Literal); ok && l.Kind == ast.LitString {
+			return int(l.Pos)
+		}
+	}
+	return e.Position()
 }
 
 // condition binds a boolean expression.

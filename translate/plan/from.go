@@ -367,64 +367,6 @@ func (b *Binder) lateralDeps(sc *scope, r *relItem, logged int) {
 	}
 }
 
-func (b *Binder) funcRef(sc *scope, x *ast.FuncRef) (*tree, error) {
-	call, ok := x.Func.(*ast.FuncCall)
-	if !ok {
-		return nil, b.err(x.Pos, pgerr.FeatureNotSupported, "function in FROM is not supported")
-	}
-	inFrom := b.inFrom
-	b.inFrom = true
-	e, err := b.call(sc, call)
-	b.inFrom = inFrom
-	if err != nil {
-		return nil, err
-	}
-	alias := x.Alias.Name
-	if alias == "" {
-		alias = call.Name.Name
-	}
-	r := &relItem{alias: alias, fn: &funcRel{width: 1}}
-	var cols []exec.Column
-	f, isFunc := e.(*exec.FuncX)
-	if isFunc && f.F.Set {
-		r.fn.call = f
-		cols = f.F.Cols
-	} else {
-		r.fn.scalar = e
-		if isFunc {
-			cols = f.F.Cols
-		}
-	}
-	if len(x.Alias.ColDefs) > 0 {
-		cols = nil
-		for _, d := range x.Alias.ColDefs {
-			t, err := b.bindType(d.Type)
-			if err != nil {
-				return nil, err
-			}
-			cols = append(cols, exec.Column{Name: d.Name, Type: t})
-		}
-	}
-	if len(cols) == 0 {
-		name := call.Name.Name
-		if x.Alias.Name != "" {
-			name = x.Alias.Name
-		}
-		cols = []exec.Column{{Name: name, Type: e.Type()}}
-	} else if len(cols) == 1 && cols[0].Type.OID == 0 {
-		cols = []exec.Column{{Name: cols[0].Name, Type: e.Type()}}
-	}
-	r.fn.width = len(cols)
-	for i, c := range cols {
-		r.cols = append(r.cols, relCol{name: c.Name, t: c.Type, att: i + 1})
-	}
-	if x.Ordinality {
-		r.cols = append(r.cols, relCol{name: "ordinality", t: int8T, att: len(cols) + 1})
-	}
-	r.deps = refsOf(e)
-	return b.addRel(sc, r, x.Alias, x.Pos)
-}
-
 func (b *Binder) join(sc *scope, x *ast.Join) (*tree, error) {
 	start := len(sc.items)
 	l, err := b.tableExpr(sc, x.Left)

@@ -21,10 +21,16 @@ func (b *Binder) call(sc *scope, x *ast.FuncCall) (exec.Expr, error) {
 	if x.Over != nil {
 		return b.windowCall(sc, x)
 	}
-	if exec.IsAggregate(name) {
+	if exec.IsAggregate(name) || len(x.WithinGroup) > 0 && exec.Hypothetical(name) != nil {
 		return b.aggregate(sc, x)
 	}
 	if exec.IsWindowOnly(name) {
+		if len(x.WithinGroup) > 0 {
+			return nil, b.unknownAggregate(sc, x)
+		}
+		if len(x.Args) > 0 && exec.Hypothetical(name) != nil {
+			return nil, b.err(int(x.Pos), pgerr.WrongObjectType, "WITHIN GROUP is required for ordered-set aggregate %s", name)
+		}
 		return nil, b.err(int(x.Pos), pgerr.WrongObjectType, "window function %s requires an OVER clause", name)
 	}
 	if x.Distinct || len(x.OrderBy) > 0 || x.Filter != nil || len(x.WithinGroup) > 0 {
@@ -50,7 +56,7 @@ func (b *Binder) call(sc *scope, x *ast.FuncCall) (exec.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.callArgs(name, args, x.ArgNames, x.Variadic, int(x.Pos))
+	return b.callQualified(x.Name, args, x.ArgNames, x.Variadic, int(x.Pos))
 }
 
 // callNamed calls a function with arguments that are not bound yet.
@@ -118,6 +124,12 @@ func (b *Binder) specialForm(sc *scope, x *ast.FuncCall) (exec.Expr, bool, error
 			return nil, true, err
 		}
 		return &exec.GroupingX{Args: list}, true, nil
+	case "pg_collation_for":
+		if len(x.Args) != 1 {
+			return nil, false, nil
+		}
+		e, err := b.collationFor(sc, x)
+		return e, true, err
 	case "row":
 		if x.Special {
 			e, err := b.row(sc, &ast.RowExpr{Pos: x.Pos, Items: x.Args})
@@ -125,6 +137,30 @@ func (b *Binder) specialForm(sc *scope, x *ast.FuncCall) (exec.Expr, bool, error
 		}
 	}
 	return nil, false, nil
+}
+
+// collationFor is COLLATION FOR: the name that COLLATE gave, or the type's own.
+func (b *Binder) collationFor(sc *scope, x *ast.FuncCall) (exec.Expr, error) {
+	e, err := b.expr(sc, x.Args[0])
+	if err != nil {
+		return nil, err
+	}
+	arg := x.Args[0]
+	out := &exec.Const{T: textT}
+	if c, ok := arg.(*ast.Collate); ok {
+		out.D = exec.Str(exec.QuoteIdent(c.Collation.Name))
+		return out, nil
+	}
+	switch oid := e.Type().OID; {
+	case oid == types.UnknownOID:
+	case oid == types.NameOID:
+		out.D = exec.Str(`"C"`)
+	case category(oid) == 'S' || category(types.ElemOf(oid)) == 'S':
+		out.D = exec.Str(`"default"`)
+	default:
+		return nil, b.err(-1, pgerr.DatatypeMismatch, "collations are not supported by type %s", types.TypeName(oid))
+	}
+	return out, nil
 }
 
 // crossTyped says whether PostgreSQL compares two types as they are, without converting one
@@ -151,6 +187,15 @@ func crossTyped(a, b types.OID) bool {
 
 // callArgs resolves a function by name and argument types.
 func (b *Binder) callArgs(name string, args []exec.Expr, argNames []string, variadic bool, pos int) (exec.Expr, error) {
+	return b.callQualified(ast.Name{Name: name}, args, argNames, variadic, pos)
+}
+
+// callQualified is callArgs for a name with its schema, which errors tell.
+func (b *Binder) callQualified(full ast.Name, args []exec.Expr, argNames []string, variadic bool, pos int) (exec.Expr, error) {
+	name, shown := full.Name, full.Name
+	if full.Schema != "" {
+		shown = full.Schema + "." + name
+	}
 	fs := b.funcs().Lookup(name)
 	actual := make([]types.OID, len(args))
 	for i, a := range args {
@@ -205,7 +250,7 @@ func (b *Binder) callArgs(name string, args []exec.Expr, argNames []string, vari
 			best = bestCandidate(m, actual)
 		}
 		if best == nil {
-			return nil, b.err(pos, pgerr.AmbiguousFunction, "function %s is ambiguous", signature(name, actual)).
+			return nil, b.err(pos, pgerr.AmbiguousFunction, "function %s is ambiguous", signature(shown, actual)).
 				WithHint("Could not choose a best candidate function. You might need to add explicit type casts.")
 		}
 	}
@@ -217,7 +262,7 @@ func (b *Binder) callArgs(name string, args []exec.Expr, argNames []string, vari
 				}
 			}
 		}
-		e := b.err(pos, pgerr.UndefinedFunction, "function %s does not exist", signature(name, actual)).
+		e := b.err(pos, pgerr.UndefinedFunction, "function %s does not exist", signature(shown, actual)).
 			WithHint("No function matches the given name and argument types. You might need to add explicit type casts.")
 		return nil, e
 	}
@@ -323,7 +368,10 @@ func (b *Binder) makeCall(m *funcMatch, args []exec.Expr, pos int) (exec.Expr, e
 	}
 	elem, common := polyTypes(m.decl, actual)
 	total := len(args)
-	if !f.Variadic {
+	switch {
+	case f.DefaultVals != nil:
+		total = len(f.Args)
+	case !f.Variadic:
 		total = 0
 		for _, s := range m.slot {
 			total = max(total, s+1)
@@ -348,13 +396,16 @@ func (b *Binder) makeCall(m *funcMatch, args []exec.Expr, pos int) (exec.Expr, e
 		x.ArgTypes[m.slot[i]] = c.Type()
 	}
 	for i := range x.Args {
-		if x.Args[i] == nil { // a named call left it out
+		if x.Args[i] == nil { // it was left out
 			t := f.Args[i]
 			if isPoly(t) {
 				t = types.TextOID
 			}
-			x.Args[i] = &exec.Const{T: typ(t)}
-			x.ArgTypes[i] = typ(t)
+			left := &exec.Const{T: typ(t)}
+			if k := i - (len(f.Args) - f.Defaults); k >= 0 && k < len(f.DefaultVals) {
+				left.D = f.DefaultVals[k]
+			}
+			x.Args[i], x.ArgTypes[i] = left, typ(t)
 		}
 	}
 	ret := f.Ret
@@ -535,6 +586,12 @@ func (b *Binder) aggSpecIn(sc *scope, x *ast.FuncCall, nested bool) (*exec.AggSp
 		return nil, err
 	}
 	spec := &exec.AggSpec{Name: name, Distinct: x.Distinct}
+	if len(x.WithinGroup) > 0 {
+		spec.Direct = len(args)
+		if exec.Hypothetical(name) != nil {
+			return b.hypothetical(sc, x, spec, args)
+		}
+	}
 	order := x.OrderBy
 	if len(x.WithinGroup) > 0 {
 		order = x.WithinGroup

@@ -169,6 +169,24 @@ func (c *coreBinder) buildGroup(in exec.Node) (exec.Node, error) {
 		})
 	}
 	var err error
+	for _, a := range c.agg.aggs {
+		for _, e := range a.Args[:a.Direct] {
+			exec.WalkExpr(e, func(p exec.Expr) bool {
+				if _, ok := keys[exprKey(p)]; ok {
+					return false
+				}
+				if col, ok := p.(*exec.Col); ok && err == nil && groupCol(col) == nil {
+					if _, ours := col.Src.(*relItem); ours {
+						err = pgerr.As(ungrouped(col)).WithDetail("Direct arguments of an ordered-set aggregate must use only grouped columns.")
+					}
+				}
+				return true
+			})
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
 	for i := range c.targets {
 		if c.targets[i].expr, err = move(c.targets[i].expr); err != nil {
 			return nil, err

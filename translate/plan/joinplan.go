@@ -387,7 +387,7 @@ func (p *joinPlanner) leaf(r *relItem, conds []exec.Expr, avail relSet) exec.Sou
 		p.late = append(p.late, func() { s.Cols = r.scanCols() })
 		return s
 	case r.fn != nil:
-		s := &exec.FuncScan{Call: r.fn.call, Scalar: r.fn.scalar, Width: r.fn.width, Filter: andOf(conds)}
+		s := &exec.FuncScan{Parts: r.fn.parts, Width: r.fn.width, Filter: andOf(conds)}
 		p.late = append(p.late, func() { s.Cols = r.scanCols() })
 		return s
 	}

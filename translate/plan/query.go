@@ -177,7 +177,7 @@ func (b *Binder) bindValues(q *ast.Select, parent *scope) (exec.Node, error) {
 		v.Rows[i] = make([]exec.Expr, width)
 	}
 	for i, list := range cols {
-		conv, t, err := b.unify(list, "VALUES", func(k int) int { return q.Values[k][i].Position() })
+		conv, t, err := b.unify(list, "VALUES", func(k int) int { return valuePos(q.Values[k][i]) })
 		if err != nil {
 			return nil, err
 		}
@@ -348,9 +348,9 @@ func firstPos(q *ast.Select) int {
 	}
 	switch {
 	case q.Core != nil && len(q.Core.Targets) > 0:
-		return q.Core.Targets[0].Expr.Position()
+		return valuePos(q.Core.Targets[0].Expr)
 	case len(q.Values) > 0 && len(q.Values[0]) > 0:
-		return q.Values[0][0].Position()
+		return valuePos(q.Values[0][0])
 	}
 	return q.Pos
 }

@@ -42,9 +42,8 @@ type subRel struct {
 }
 
 type funcRel struct {
-	call   *exec.FuncX
-	scalar exec.Expr
-	width  int
+	parts []exec.FuncPart
+	width int
 }
 
 // relCol is a column of a relItem; att is what scans know it by.

@@ -48,6 +48,9 @@ func walkTable(t ast.TableExpr, f func(*ast.TableRef)) {
 		walkExprFrom(x.On, f)
 	case *ast.FuncRef:
 		walkExprFrom(x.Func, f)
+		for _, r := range x.Rows {
+			walkExprFrom(r.Func, f)
+		}
 	}
 }
 

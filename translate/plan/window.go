@@ -87,6 +87,9 @@ func (b *Binder) windowCall(sc *scope, x *ast.FuncCall) (exec.Expr, error) {
 	if x.Distinct {
 		return nil, b.err(pos, pgerr.FeatureNotSupported, "DISTINCT is not implemented for window functions")
 	}
+	if len(x.WithinGroup) > 0 && (exec.IsAggregate(name) || exec.Hypothetical(name) != nil) {
+		return nil, b.err(pos, pgerr.FeatureNotSupported, "OVER is not supported for ordered-set aggregate %s", name)
+	}
 	b.agg.inWin = true
 	defer func() { b.agg.inWin = false }()
 	w := &winCall{call: &exec.WindowCall{Name: name}}

@@ -366,20 +366,19 @@ func MakeTimestamptz(env *Env, y, mo, d, h, m int, sec float64, zone string) (Da
 	return stamp(toUTC(loc, local.I))
 }
 
-// MakeInterval is make_interval.
+// MakeInterval is make_interval. Like PostgreSQL's it lets the integer fields wrap around and
+// refuses only seconds that are no number.
 func MakeInterval(years, months, weeks, days, hours, mins int64, secs float64) (Datum, error) {
-	var a ivAcc
-	ok := !math.IsNaN(secs) && !math.IsInf(secs, 0) &&
-		a.add(unitYear, years, 0) && a.add(unitMonth, months, 0) && a.add(unitWeek, weeks, 0) && a.add(unitDay, days, 0) &&
-		a.add(unitHour, hours, 0) && a.add(unitMinute, mins, 0) && a.addFracMicros(secs, usPerSecond)
-	if !ok {
+	if math.IsNaN(secs) || math.IsInf(secs, 0) {
 		return Null, errDatetimeOverflow("interval")
 	}
-	total, ok := a.total()
-	if !ok {
-		return Null, errDatetimeOverflow("interval")
+	us := math.RoundToEven(secs * usPerSecond)
+	t := int64(math.MinInt64) // what a conversion beyond the range gives
+	if us >= -(1<<63) && us < 1<<63 {
+		t = int64(us)
 	}
-	return makeInterval(a.us, a.days, total)
+	t += hours*usPerHour + mins*usPerMinute
+	return Interval(t, int32(weeks*7+days), int32(years*12+months)), nil
 }
 
 // zoneByText finds the zone of AT TIME ZONE 'text'.

@@ -10,7 +10,6 @@ select array_length(array[1, 2], 1), array_length(array[1, 2], 2), array_length(
 
 select array_append(array[1], 2), array_prepend(0, array[1]), array_cat(array[1], array[2]), array_remove(array[1, 2, 1], 1), array_replace(array[1, 2], 1, 9), array_position(array['a', 'b'], 'b'), array_fill(7, array[2]), trim_array(array[1, 2, 3], 1)
 
--- differs: not supported: array_positions
 select array_positions(array[1, 2, 1], 1)
 
 select array[1, 2] = array[1, 2], array[1, 2] < array[1, 3], array[1, 2] < array[1], array[1, 2] @> array[1], array[1] <@ array[1, 2], array[1, 2] && array[2, 3], array[1, null] = array[1, null]
@@ -21,7 +20,6 @@ select array_to_string(array[1, null, 3], ','), array_to_string(array[1, null, 3
 
 select unnest(array[1, 2]), unnest(array['a', 'b', 'c'])
 
--- differs: not supported: unnest of several arrays
 select * from unnest(array[1, 2], array['a', 'b', 'c']) as u(i, s)
 
 select * from unnest(array[[1, 2], [3, 4]])

@@ -234,5 +234,4 @@ select mode() from w
 
 select percentile_cont(2) within group (order by v) from w
 
--- differs: not supported: hypothetical-set aggregates
 select rank(10) within group (order by v), dense_rank(10) within group (order by v) from w
