@@ -139,6 +139,7 @@ func (x *world) run(ctx context.Context, t *testing.T, wl workload) {
 			t.Fatal(err)
 		}
 	}
+	x.Watch = true
 	end := time.Now().Add(wl.time)
 	var wg sync.WaitGroup
 	for _, c := range clients {

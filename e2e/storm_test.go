@@ -110,8 +110,13 @@ func (g *gale) blow(n int, statement func(w, i int) string) {
 }
 
 // exec runs a statement of a writer and keeps account.
-func (g *gale) exec(w int, sql string) bool {
+func (g *gale) exec(w int, sql string) {
 	_, err := g.who[w].Exec(context.Background(), sql)
+	g.account(w, sql, err)
+}
+
+// account takes over what a writer's tap has counted for an operation that has ended.
+func (g *gale) account(w int, what string, err error) {
 	n := g.taps[w].Take()
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -127,13 +132,11 @@ func (g *gale) exec(w int, sql string) bool {
 		if n.Attempts > 0 {
 			g.attempts[n.Attempts]++
 		}
-		return true
 	case storm.Refused(err):
 		g.refused[storm.Normal(err)]++
 	default:
-		g.failures = append(g.failures, fmt.Sprintf("writer %d: %s: %s", w, sql, storm.Short(err)))
+		g.failures = append(g.failures, fmt.Sprintf("writer %d: %s: %s", w, what, storm.Short(err)))
 	}
-	return false
 }
 
 // judge fails the test for what must not happen in a storm: on eider, a failed statement, a commit with more than two attempts, a read that was

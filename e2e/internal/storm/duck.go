@@ -44,8 +44,19 @@ func (w *Writer) Close() error {
 
 // Tx runs statements in one transaction and rolls back if one fails.
 func Tx(ctx context.Context, s duck.Session, statements ...string) error {
+	return transaction(ctx, s, nil, statements...)
+}
+
+// transaction runs statements in one transaction; before, if there is one, runs first in it.
+func transaction(ctx context.Context, s duck.Session, before func() error, statements ...string) error {
 	if _, err := s.Exec(ctx, "BEGIN"); err != nil {
 		return err
+	}
+	if before != nil {
+		if err := before(); err != nil {
+			_, _ = s.Exec(ctx, "ROLLBACK")
+			return err
+		}
 	}
 	for _, sql := range statements {
 		if _, err := s.Exec(ctx, sql); err != nil {

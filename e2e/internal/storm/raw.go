@@ -176,8 +176,17 @@ func (r *Raw) try(ctx context.Context, value int64) (int64, error) {
 	if err := r.c.Exec(ctx, r.batch(h, value)).Close(); err != nil {
 		return 0, err
 	}
-	return h.id + 1, r.c.Exec(ctx, "COMMIT").Close()
+	if err := r.c.Exec(ctx, "COMMIT").Close(); err != nil {
+		if !LostRace(err) {
+			return 0, errors.Join(ErrInDoubt, err)
+		}
+		return 0, err
+	}
+	return h.id + 1, nil
 }
+
+// ErrInDoubt says that COMMIT was sent and not answered: the commit may be there or not.
+var ErrInDoubt = errors.New("the outcome of the commit is not known")
 
 // LostRace says whether an error is one of those after which a client tries its commit again.
 func LostRace(err error) bool {

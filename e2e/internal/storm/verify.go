@@ -94,11 +94,7 @@ func (c *Client) read(ctx context.Context, f func(first bool) ([]history.Read, e
 		return fail(err)
 	}
 	for i := range 2 {
-		res, err := c.w.Query(ctx, "SELECT id FROM lake.current_snapshot()")
-		if err != nil {
-			return fail(err)
-		}
-		snap, err := strconv.ParseInt(res.Rows[0][0], 10, 64)
+		snap, err := snapshotOf(ctx, c.w, "current_snapshot")
 		if err != nil {
 			return fail(err)
 		}
@@ -173,7 +169,7 @@ func (x *World) finish(ctx context.Context, samples int, strictTimes bool) error
 		return err
 	}
 	defer c.Close(ctx)
-	snaps, times, err := x.snapshots(ctx, c)
+	snaps, times, changes, err := x.snapshots(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -189,7 +185,7 @@ func (x *World) finish(ctx context.Context, samples int, strictTimes bool) error
 	if err != nil {
 		return err
 	}
-	return x.checkHistory(times, strictTimes)
+	return x.checkHistory(times, changes, strictTimes)
 }
 
 // compareAt compares all tables of the model with the lake at a snapshot.
@@ -237,33 +233,33 @@ func (x *World) compareAt(ctx context.Context, w *Writer, snap int64, head bool,
 }
 
 // snapshots checks the snapshots of the catalog against the acknowledged commits and takes commits of unknown outcome that landed into the model.
-func (x *World) snapshots(ctx context.Context, c *pgconn.PgConn) ([]int64, map[int64]time.Time, error) {
+func (x *World) snapshots(ctx context.Context, c *pgconn.PgConn) ([]int64, map[int64]time.Time, map[int64]string, error) {
 	res, err := c.Exec(ctx, "SELECT s.snapshot_id, s.snapshot_time AT TIME ZONE 'UTC', coalesce(h.commit_message, ''), coalesce(h.changes_made, '') "+
 		"FROM ducklake_snapshot s LEFT JOIN ducklake_snapshot_changes h USING (snapshot_id) ORDER BY s.snapshot_id").ReadAll()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	commits, err := x.Model.Commits()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	byID := map[string]int64{}
 	for _, k := range commits {
 		byID[k.ID] = k.Snapshot
 	}
 	var ids []int64
-	times := map[int64]time.Time{}
+	times, changes := map[int64]time.Time{}, map[int64]string{}
 	found := map[string]int64{}
 	for _, row := range res[0].Rows {
 		id, err := strconv.ParseInt(string(row[0]), 10, 64)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		at, err := time.Parse("2006-01-02 15:04:05.999999", string(row[1]))
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
-		ids, times[id] = append(ids, id), at
+		ids, times[id], changes[id] = append(ids, id), at, string(row[3])
 		msg := string(row[2])
 		if msg == "" {
 			continue // the first snapshot, maintenance
@@ -286,7 +282,7 @@ func (x *World) snapshots(ctx context.Context, c *pgconn.PgConn) ([]int64, map[i
 		}
 	}
 	if len(ids) == 0 {
-		return nil, nil, fmt.Errorf("the lake has no snapshot")
+		return nil, nil, nil, fmt.Errorf("the lake has no snapshot")
 	}
 	for id, snap := range byID {
 		if _, there := times[snap]; there && found[id] == 0 {
@@ -295,33 +291,47 @@ func (x *World) snapshots(ctx context.Context, c *pgconn.PgConn) ([]int64, map[i
 			x.Problem("operation %s was acknowledged as snapshot %d, the newest is %d", id, snap, ids[len(ids)-1])
 		}
 	}
-	return ids, times, nil
+	return ids, times, changes, nil
 }
 
-// Landed says whether an operation of unknown outcome was committed, and settles it.
-func (x *World) Landed(ctx context.Context, c *pgconn.PgConn, id string) (bool, error) {
-	res, err := c.Exec(ctx, "SELECT snapshot_id FROM ducklake_snapshot_changes WHERE commit_message = '"+id+"'").ReadAll()
+// Settle finds out what became of the client's last operation after the connection was lost, by its id in the catalog, and takes over its effects
+// if it was committed.
+func (c *Client) Settle(ctx context.Context) error {
+	x := c.World
+	id := c.id()
+	x.mu.Lock()
+	op, doubtful := x.doubt[id]
+	x.mu.Unlock()
+	if !doubtful {
+		return nil // it was a read
+	}
+	conn, err := pgconn.Connect(ctx, x.DSN)
 	if err != nil {
-		return false, err
+		return err
+	}
+	defer conn.Close(ctx)
+	res, err := conn.Exec(ctx, "SELECT snapshot_id FROM ducklake_snapshot_changes WHERE commit_message = '"+id+"'").ReadAll()
+	if err != nil {
+		return err
 	}
 	x.mu.Lock()
-	op := x.doubt[id]
 	delete(x.doubt, id)
 	x.mu.Unlock()
 	if len(res[0].Rows) == 0 {
-		return false, nil
+		return nil
 	}
 	snap, err := strconv.ParseInt(string(res[0].Rows[0][0]), 10, 64)
 	if err != nil {
-		return false, err
+		return err
 	}
 	x.Model.Add(Commit{id, snap, op.Changes})
+	c.Plan.Done(op)
 	x.forget(op)
-	return true, nil
+	return nil
 }
 
-// checkHistory holds what readers saw against the model.
-func (x *World) checkHistory(times map[int64]time.Time, strictTimes bool) error {
+// checkHistory holds what the transactions saw against the model and against DuckLake's rules for commits over commits.
+func (x *World) checkHistory(times map[int64]time.Time, changes map[int64]string, strictTimes bool) error {
 	txs := x.History.Txs()
 	at := map[int64]bool{}
 	for _, t := range txs {
@@ -364,10 +374,13 @@ func (x *World) checkHistory(times map[int64]time.Time, strictTimes bool) error 
 	if err != nil {
 		return err
 	}
-	p := history.Premises{At: func(snap int64, item string) (string, bool) {
-		v, ok := want[key{snap, item}]
-		return v, ok
-	}}
+	p := history.Premises{
+		At: func(snap int64, item string) (string, bool) {
+			v, ok := want[key{snap, item}]
+			return v, ok
+		},
+		Allowed: func(late, early *history.Tx) bool { return history.Over(changes[late.Commit], changes[early.Commit]) },
+	}
 	if strictTimes {
 		p.Times = times
 	}

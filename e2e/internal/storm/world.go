@@ -23,6 +23,7 @@ type World struct {
 	Data   string
 	Seed   uint64
 	Shared []string // names of the tables that all writers use
+	Watch  bool     // record the writers' transactions with the snapshots that they saw
 
 	Model   Model
 	History history.Recorder
@@ -42,6 +43,7 @@ type observed struct {
 
 // Stats count what a workload did.
 type Stats struct {
+	Committed     int
 	Done, Refused map[string]int // by operation
 	Texts         map[string]int // of refusals
 	Attempts      map[int]int    // committed operations by the number of their attempts
@@ -85,15 +87,6 @@ func (x *World) Stats() Stats {
 	return s
 }
 
-// Commits is the number of operations that were committed.
-func (s Stats) Commits() int {
-	n := 0
-	for _, c := range s.Attempts {
-		n += c
-	}
-	return n
-}
-
 // MostAttempts is the largest number of attempts that a commit needed.
 func (s Stats) MostAttempts() int {
 	most := 0
@@ -106,7 +99,7 @@ func (s Stats) MostAttempts() int {
 // String is a summary of several lines.
 func (s Stats) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d commits, attempts %v, %d reads, slowest operation %s", s.Commits(), s.Attempts, s.Reads, s.Slowest.Round(time.Millisecond))
+	fmt.Fprintf(&b, "%d commits, attempts %v, %d reads, slowest operation %s", s.Committed, s.Attempts, s.Reads, s.Slowest.Round(time.Millisecond))
 	for _, n := range slices.Sorted(maps.Keys(s.Done)) {
 		fmt.Fprintf(&b, "\n  %-22s %5d done %5d refused", n, s.Done[n], s.Refused[n])
 	}
@@ -197,8 +190,11 @@ var ErrLost = errors.New("the connection was lost")
 func (c *Client) Step(ctx context.Context) error {
 	op := c.Plan.Next()
 	c.n++
-	return c.Do(ctx, fmt.Sprintf("w%d-%d", c.Num, c.n), op)
+	return c.Do(ctx, c.id(), op)
 }
+
+// id names the client's last operation.
+func (c *Client) id() string { return fmt.Sprintf("w%d-%d", c.Num, c.n) }
 
 // Do runs one operation. Refusals are counted, other failures recorded as problems; ErrLost is returned as it is.
 func (c *Client) Do(ctx context.Context, id string, op Op) error {
@@ -231,6 +227,7 @@ func (c *Client) Do(ctx context.Context, id string, op Op) error {
 	}
 	switch {
 	case err == nil:
+		x.stats.Committed++
 		x.stats.Done[op.Name]++
 		return nil
 	case Refused(err):
@@ -246,15 +243,43 @@ func (c *Client) Do(ctx context.Context, id string, op Op) error {
 	}
 }
 
-// commit runs an operation as one transaction that carries its id as commit message, and returns the snapshot that it made.
+// commit runs an operation as one transaction that carries its id as commit message, and returns the snapshot that it made. With Watch the
+// transaction goes into the history.
 func (x *World) commit(ctx context.Context, w *Writer, id string, op Op) (int64, error) {
+	tx := history.Tx{ID: id, Begin: x.History.Tick()}
 	statements := append([]string{fmt.Sprintf("CALL lake.set_commit_message('storm', '%s')", id)}, op.SQL...)
-	if err := Tx(ctx, w, statements...); err != nil {
+	var before func() error
+	if x.Watch {
+		before = func() error {
+			snap, err := snapshotOf(ctx, w, "current_snapshot")
+			tx.Snapshots, tx.SeenAt = []int64{snap}, x.History.Tick()
+			return err
+		}
+	}
+	if err := transaction(ctx, w, before, statements...); err != nil {
 		return 0, err
 	}
-	res, err := w.Query(ctx, "SELECT id FROM lake.last_committed_snapshot()")
+	tx.End = x.History.Tick()
+	snap, err := snapshotOf(ctx, w, "last_committed_snapshot")
 	if err != nil {
 		return 0, fmt.Errorf("after the commit: %w", err)
+	}
+	if x.Watch {
+		tx.Commit = snap
+		for _, c := range op.Changes {
+			if c.Kind == Put || c.Kind == Delete {
+				tx.Writes = append(tx.Writes, fmt.Sprintf("%s/%d", c.Table, c.Key))
+			}
+		}
+		x.History.Add(tx)
+	}
+	return snap, nil
+}
+
+func snapshotOf(ctx context.Context, s duck.Session, function string) (int64, error) {
+	res, err := s.Query(ctx, "SELECT id FROM lake."+function+"()")
+	if err != nil {
+		return 0, err
 	}
 	return strconv.ParseInt(res.Rows[0][0], 10, 64)
 }
@@ -274,7 +299,7 @@ var (
 	refused = regexp.MustCompile(`Transaction conflict - attempting to|Nothing was stored\.`)
 	// A flush deletes the inlined rows before its commit, so that a row which somebody else has changed meanwhile ends it there.
 	raced  = regexp.MustCompile(`could not serialize access due to concurrent (update|delete)`)
-	lost   = regexp.MustCompile(`(?i)server closed the connection|connection refused|no connection to the server|terminating connection|could not receive data|SSL SYSCALL|connection reset|broken pipe|the database system is|starting up|shutting down|could not send data`)
+	lost   = regexp.MustCompile(`(?i)server closed the connection|connection refused|no connection to the server|terminating connection|could not receive data|SSL SYSCALL|connection reset|broken pipe|the database system is|starting up|shutting down|could not send data|Failed to execute query "ROLLBACK": *(\n|$)`)
 	digits = regexp.MustCompile(`\d+`)
 	quotes = regexp.MustCompile(`"[^"]*"`)
 )
