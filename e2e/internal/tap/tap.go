@@ -209,7 +209,7 @@ type conversation struct {
 }
 
 var (
-	snapshotBatch = regexp.MustCompile(`^\s*INSERT INTO \S*ducklake_snapshot VALUES`)
+	snapshotBatch = regexp.MustCompile(`^\s*INSERT INTO (?:"(?:[^"]|"")*"\.|\S*)ducklake_snapshot VALUES`)
 	commitWord    = regexp.MustCompile(`(?i)^\s*COMMIT\b`)
 	readWord      = regexp.MustCompile(`(?is)^\s*(SELECT|COPY\s*\(|WITH)\b`)
 )
