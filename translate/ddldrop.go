@@ -189,6 +189,9 @@ func (d *ddl) createSchema(st *ast.CreateSchema) error {
 	if name == "public" {
 		oid = publicOID
 	}
+	if err := d.s.reserve(d.ctx, d.t, 0, name); err != nil {
+		return err
+	}
 	_, err := d.t.CreateSchemaOID(name, oid)
 	return err
 }

@@ -83,6 +83,9 @@ func (d *ddl) createTable(st *ast.CreateTable) error {
 	if err := n.finishChecks(); err != nil {
 		return err
 	}
+	if err := d.reserve(n.tbl); err != nil {
+		return err
+	}
 	_, err = d.t.CreateTable(n.tbl)
 	return err
 }
@@ -468,6 +471,9 @@ func (d *ddl) createTableAs(st *ast.CreateTable) (*running, error) {
 		return nil, err
 	}
 	defer func() { _ = iter.Close() }()
+	if err := d.reserve(tbl); err != nil {
+		return nil, err
+	}
 	made, err := d.t.CreateTable(tbl)
 	if err != nil {
 		return nil, err

@@ -115,11 +115,13 @@ type Session struct {
 	planCtxGen uint64
 	fp         lex.FP // of the statement that runs in Simple
 	funcs      sessionFuncs
-	locks      bool   // advisory locks may be held
-	tempUsed   bool   // temporary tables may exist
-	copyBuf    []byte // message buffer of COPY TO
-	pinged     bool   // the last simple message was SELECT 1
-	manyRows   bool   // the client takes several rows of a COPY in one message (copyLimit)
+	locks      bool      // advisory locks may be held
+	names      []nameKey // made by the running transaction
+	waitsFor   *Session  // whose names it waits for; under Shared.mu
+	tempUsed   bool      // temporary tables may exist
+	copyBuf    []byte    // message buffer of COPY TO
+	pinged     bool      // the last simple message was SELECT 1
+	manyRows   bool      // the client takes several rows of a COPY in one message (copyLimit)
 
 	listens  map[string]bool // guarded by shared.mu for writes
 	activity atomic.Pointer[pgcatalog.Activity]

@@ -22,6 +22,7 @@ type Shared struct {
 	mu       sync.Mutex
 	sessions map[*Session]struct{}
 	locks    map[lockKey]*advisoryLock
+	names    map[nameKey]*nameHold
 }
 
 // SharedOptions configure a Shared. The zero value has the defaults.
@@ -44,6 +45,7 @@ func NewShared(o SharedOptions) *Shared {
 		plans:    newPlanCaches(o.PlanCacheEntries),
 		sessions: make(map[*Session]struct{}),
 		locks:    make(map[lockKey]*advisoryLock),
+		names:    make(map[nameKey]*nameHold),
 	}
 }
 

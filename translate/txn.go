@@ -176,6 +176,7 @@ func (s *Session) finishTx(committed bool) {
 	if s.tx.locks {
 		s.releaseLocks(false, true)
 	}
+	s.releaseNames()
 	s.tx = txState{savepoints: s.tx.savepoints[:0]}
 	s.env = nil
 }
@@ -206,6 +207,7 @@ func (s *Session) fail() {
 		_ = s.tx.txn.Rollback()
 		s.tx.txn = nil
 	}
+	s.releaseNames()
 }
 
 // errAborted is what every statement but the ones that end the block gets in a failed block.

@@ -1,0 +1,33 @@
+package store
+
+// NameFree reports a *UniqueViolation when a relation, or with schema 0 a schema, of a
+// name has been committed that t does not see: one that t makes could not commit.
+func (t *Txn) NameFree(schema uint32, name string) error {
+	if err := t.EnsureSnapshot(); err != nil {
+		return err
+	}
+	t.cat.mu.Lock()
+	newest := t.cat.cur.schema
+	t.cat.mu.Unlock()
+	if newest == t.view.schema {
+		return nil
+	}
+	if schema == 0 {
+		now, ok := newest.schemaByName(name)
+		if !ok {
+			return nil
+		}
+		if was, ok := t.view.schema.schemaByName(name); ok && was.OID == now.OID {
+			return nil
+		}
+		return &UniqueViolation{Table: "pg_namespace", Index: "pg_namespace_nspname_index", Names: []string{"nspname"}}
+	}
+	now, ok := newest.relation(schema, name)
+	if !ok {
+		return nil
+	}
+	if was, ok := t.view.schema.relation(schema, name); ok && was.t.OID == now.t.OID {
+		return nil
+	}
+	return &UniqueViolation{Table: "pg_class", Index: "pg_class_relname_nsp_index", Names: []string{"relname", "relnamespace"}}
+}

@@ -1,0 +1,128 @@
+package translate_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/eiderdb/eider/translate/pgerr"
+)
+
+// background is a message that another session runs: its error when it is done, and
+// whether it is.
+type background struct {
+	err  error
+	done bool
+}
+
+func (w *world) background(ctx context.Context, name, sql string) *background {
+	s, b := w.session(name), &background{}
+	go func() {
+		b.err = s.Simple(ctx, sql, &transcript{sess: s})
+		b.done = true
+	}()
+	synctest.Wait()
+	return b
+}
+
+func (b *background) want(t *testing.T, code, text string) {
+	t.Helper()
+	synctest.Wait()
+	if !b.done {
+		t.Fatal("it still waits")
+	}
+	e := pgerr.As(b.err)
+	switch {
+	case code == "" && b.err != nil:
+		t.Fatal(b.err)
+	case code != "" && (e == nil || e.Code != code || !strings.Contains(e.Message+e.Detail, text)):
+		t.Fatalf("%v, want %s %q", b.err, code, text)
+	}
+}
+
+// The second to make a name waits for the first, and fails at its own statement.
+func TestSameNameTwice(t *testing.T) {
+	for _, c := range []struct{ first, second, unique string }{
+		{"create table x (a int)", "create table x (b int)", "pg_class_relname_nsp_index"},
+		{"create table x (a int)", "create table if not exists x (b int)", "pg_class_relname_nsp_index"},
+		{"create table x as select 1", "create view x as select 1", "pg_class_relname_nsp_index"},
+		{"create schema x", "create schema if not exists x", "pg_namespace_nspname_index"},
+	} {
+		for _, end := range []string{"commit", "rollback"} {
+			t.Run(c.second+" after "+end, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w, ctx := newWorld(t), t.Context()
+					w.run("a", "begin isolation level repeatable read; "+c.first)
+					w.run("b", "begin isolation level repeatable read; select 1")
+					b := w.background(ctx, "b", c.second)
+					if b.done {
+						t.Fatalf("it did not wait: %v", b.err)
+					}
+					w.run("c", "create table other (a int); create schema y") // other names are free
+					w.run("a", end)
+					if end == "rollback" {
+						b.want(t, "", "")
+						w.run("b", "commit")
+						return
+					}
+					b.want(t, "23505", c.unique)
+					w.run("b", "rollback")
+					w.run("b", "create table if not exists x (b int); create schema if not exists x")
+				})
+			})
+		}
+	}
+}
+
+func TestSameNameWaitEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.run("a", "begin; create table x (a int)")
+		ctx, cancel := context.WithCancel(t.Context())
+		b := w.background(ctx, "b", "create table x (a int)")
+		cancel()
+		b.want(t, "57014", "canceling statement")
+		// A transaction that failed holds nothing, even before its ROLLBACK.
+		w.fails("a", "select 1/0")
+		w.run("b", "create table x (a int)")
+		w.run("a", "rollback")
+		// A session that goes away.
+		w.run("a", "begin; create table y (a int)")
+		c := w.background(t.Context(), "c", "create table y (a int)")
+		w.session("a").Close()
+		delete(w.sessions, "a")
+		c.want(t, "", "")
+		// lock_timeout
+		w.run("d", "begin; create table z (a int)")
+		w.run("e", "set lock_timeout = '5s'")
+		e := w.background(t.Context(), "e", "create table z (a int)")
+		if e.done {
+			t.Fatal("it did not wait")
+		}
+		select {
+		case <-t.Context().Done():
+		case <-time.After(6 * time.Second):
+		}
+		e.want(t, "55P03", "lock timeout")
+		w.run("d", "rollback")
+	})
+}
+
+func TestSameNamesCrossed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.run("a", "begin; create table x (a int)")
+		w.run("b", "begin; create table y (a int)")
+		a := w.background(t.Context(), "a", "create table y (a int)")
+		if a.done {
+			t.Fatal("it did not wait")
+		}
+		b := w.background(t.Context(), "b", "create table x (a int)")
+		b.want(t, "40P01", "conflict")
+		a.want(t, "", "")
+		w.run("a", "commit")
+		w.run("b", "rollback; create table if not exists x (a int)")
+	})
+}
