@@ -59,6 +59,9 @@ var shared env
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	if attach := os.Getenv(childEnv); attach != "" {
+		os.Exit(runChild(attach))
+	}
 	code := m.Run()
 	shared.close()
 	os.Exit(code)

@@ -45,7 +45,8 @@ func TestCounts(t *testing.T) {
 		query("BEGIN"), answer("BEGIN"),
 		query("INSERT INTO plain VALUES (1)"), answer("INSERT 0 1"),
 		query("COMMIT"), answer("COMMIT"),
-		{true, message('P', "\x00SELECT bad\x00\x00\x00")}, fail("42703", "no column"),
+		{true, message('P', "\x00SELECT bad\x00\x00\x00")},
+		fail("42703", "no column"),
 	}
 	want := Counts{
 		Attempts: 3, Commits: 1, Reads: 2,
