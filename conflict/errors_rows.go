@@ -151,13 +151,19 @@ func SnapshotPinned(snapshot int64, reader string) Violation {
 func FormatRefused(catalog, from, to, setting string) Violation {
 	return terminal(CodeFormat, stateObjectState, TableRef{}, "catalog %s may not be migrated from format %s to %s", quoted(catalog), from, to).
 		detail("Clients of the older version could not attach it any more.").
-		hint("Set %s to allow it.", setting)
+		hint("ALTER DATABASE %s SET %s = 'allow' lets it pass.", quoted(catalog), setting)
 }
 
 // FormatTooNew refuses a format that the server does not know.
 func FormatTooNew(catalog, to, setting string) Violation {
 	return terminal(CodeFormat, stateObjectState, TableRef{}, "catalog %s may not become format %s, which this server does not know", quoted(catalog), to).
-		hint("Set %s to allow it all the same.", setting)
+		hint("ALTER DATABASE %s SET %s = 'any' lets it pass all the same.", quoted(catalog), setting)
+}
+
+// FormatUnsaved refuses a migration because no copy of the store could be made before it.
+func FormatUnsaved(catalog, from, to string) Violation {
+	return terminal(CodeFormat, stateObjectState, TableRef{}, "catalog %s is not migrated from format %s to %s: no copy of the store could be made before", quoted(catalog), from, to).
+		hint("The server's log says why. The server's setting migration-checkpoints = 0 migrates without a copy.")
 }
 
 // CommittedAlready tells a client that its commit, whose acknowledgement was lost, is

@@ -34,6 +34,7 @@ var constructors = map[string]any{
 	"DeletedTwice":           conflict.DeletedTwice,
 	"FormatRefused":          conflict.FormatRefused,
 	"FormatTooNew":           conflict.FormatTooNew,
+	"FormatUnsaved":          conflict.FormatUnsaved,
 	"HeadRemoved":            conflict.HeadRemoved,
 	"IDBeyondCounter":        conflict.IDBeyondCounter,
 	"MergeOfDeletedRows":     conflict.MergeOfDeletedRows,

@@ -136,9 +136,6 @@ func (d *ddl) createView(st *ast.CreateView) error {
 		v.Columns = append(v.Columns, col)
 	}
 	if !d.taken(sch.OID, temp, v.Name) {
-		if err := d.reserve(v); err != nil {
-			return err
-		}
 		_, err = d.t.CreateTable(v)
 		return err
 	}
@@ -321,7 +318,7 @@ func (s *Session) alterDatabase(ctx context.Context, st *ast.AlterDatabase) erro
 		return pgerr.Wrap(err, pgerr.InvalidCatalogName, "database %q does not exist", st.Name)
 	}
 	if st.NewName == "" {
-		return nil // settings per database are accepted, and not kept
+		return s.alterDatabaseSettings(ctx, c, st)
 	}
 	if err := s.preventInBlock("ALTER DATABASE"); err != nil {
 		return err
@@ -341,7 +338,10 @@ func (s *Session) alterDatabase(ctx context.Context, st *ast.AlterDatabase) erro
 
 // preCommit does what has to happen inside a transaction just before it is stored.
 func (s *Session) preCommit(ctx context.Context) error {
-	return s.holdCursors(ctx)
+	if err := s.holdCursors(ctx); err != nil || s.tx.txn == nil {
+		return err
+	}
+	return s.gateFormat(ctx, s.tx.txn)
 }
 
 // explainColumns is the result of EXPLAIN.

@@ -18,11 +18,11 @@ type Shared struct {
 	virtual exec.VirtualRegistry
 	funcs   *exec.FuncSet
 	plans   *planCaches
+	migrate Migrations
 
 	mu       sync.Mutex
 	sessions map[*Session]struct{}
 	locks    map[lockKey]*advisoryLock
-	names    map[nameKey]*nameHold
 }
 
 // SharedOptions configure a Shared. The zero value has the defaults.
@@ -31,6 +31,8 @@ type SharedOptions struct {
 	PlanCacheEntries int
 	// Now is the start time that pg_postmaster_start_time() reports; time.Now when zero.
 	Now time.Time
+	// Migrations is the rule for changes of a lake's format.
+	Migrations Migrations
 }
 
 // NewShared makes the shared state of a server.
@@ -43,9 +45,9 @@ func NewShared(o SharedOptions) *Shared {
 		virtual:  pgcatalog.New(),
 		funcs:    exec.NewFuncSet(pgcatalog.Funcs()...),
 		plans:    newPlanCaches(o.PlanCacheEntries),
+		migrate:  o.Migrations,
 		sessions: make(map[*Session]struct{}),
 		locks:    make(map[lockKey]*advisoryLock),
-		names:    make(map[nameKey]*nameHold),
 	}
 }
 

@@ -134,21 +134,14 @@ type SubqueryRef struct {
 	Alias   Alias
 }
 
-// FuncRef is [LATERAL] f(args) [WITH ORDINALITY] AS alias, or ROWS FROM (f(args), …) in its place.
+// FuncRef is [LATERAL] f(args) [WITH ORDINALITY] AS alias.
 type FuncRef struct {
 	tableNode
 	Pos        int
 	Lateral    bool
-	Func       Expr       // *FuncCall; nil for ROWS FROM
-	Rows       []RowsFunc // of ROWS FROM
+	Func       Expr // *FuncCall
 	Ordinality bool
 	Alias      Alias
-}
-
-// RowsFunc is f(args) [AS (columns)] in ROWS FROM.
-type RowsFunc struct {
-	Func    Expr
-	ColDefs []ColumnDef
 }
 
 // Join is left [kind] JOIN right [ON|USING|NATURAL].
@@ -419,11 +412,13 @@ type AlterSchema struct {
 	Owner         string
 }
 
-// AlterDatabase is ALTER DATABASE name RENAME TO | SET.
+// AlterDatabase is ALTER DATABASE name RENAME TO | SET | RESET.
 type AlterDatabase struct {
 	stmtNode
 	Pos           int
 	Name, NewName string
+	Set           *Set   // SET name = value
+	Reset         *Reset // RESET name | ALL
 }
 
 // Comment is COMMENT ON kind name IS text.

@@ -123,6 +123,18 @@ func (p *parser) alterDatabase(pos int) ast.Stmt {
 		s.NewName = p.colID()
 		return s
 	}
+	switch {
+	case p.kw(lex.KwSet) && p.peek(1).Kind == lex.Word && !p.peekKw(1, lex.KwTablespace):
+		set, ok := p.set().(*ast.Set)
+		if !ok || set.Local {
+			p.syntaxError()
+		}
+		s.Set = set
+		return s
+	case p.kw(lex.KwReset):
+		s.Reset = p.reset().(*ast.Reset)
+		return s
+	}
 	return p.unsupportedRest(pos, "ALTER DATABASE")
 }
 

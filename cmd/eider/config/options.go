@@ -18,6 +18,9 @@ type Options struct {
 	CacheSize Bytes    `name:"cache-size" default:"256MiB" help:"Memory for blocks of table files. Too small a cache makes reads several times slower."`
 	Fsync     bool     `name:"fsync" default:"true" help:"Wait for stable storage at COMMIT. DANGER: false loses acknowledged commits in a power failure or a crash of the machine."`
 
+	Migrate              string `name:"migrate" default:"allow" choices:"allow any refuse" help:"What a client may do to a catalog's format (ATTACH with AUTOMATIC_MIGRATION): allow formats that this server knows, allow any, or refuse. ALTER DATABASE ... SET eider.migrate says otherwise for one catalog."`
+	MigrationCheckpoints int    `name:"migration-checkpoints" default:"5" help:"Copies of the store from before migrations to keep, in the folder checkpoints of the data folder; 0 makes none. Files that have not changed since take no space of their own."`
+
 	UserFile   string `name:"user-file" help:"Users and their SCRAM-SHA-256 verifiers, as \"eider user add\" writes them. It is read again when it changes. Without it everybody who reaches the server may do everything, so that it must be reachable from this machine only."`
 	TLSCert    string `name:"tls-cert" help:"PEM file with the server's certificate and its chain. With tls-key it turns encryption on."`
 	TLSKey     string `name:"tls-key" help:"PEM file with the certificate's private key."`

@@ -74,7 +74,9 @@ func Start(ctx context.Context, o *config.Loaded, log *slog.Logger, version stri
 	if err != nil {
 		return nil, err
 	}
-	shared := translate.NewShared(translate.SharedOptions{PlanCacheEntries: planCache(o.PlanCache)})
+	shared := translate.NewShared(translate.SharedOptions{
+		PlanCacheEntries: planCache(o.PlanCache), Migrations: migrations(&o.Options, n.store),
+	})
 	n.metrics.WatchPlanCache(func() server.PlanCache {
 		s := shared.PlanStats()
 		return server.PlanCache{Hits: s.Hits, Misses: s.Misses, Entries: s.Entries}

@@ -1,0 +1,71 @@
+package node
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range entries {
+		out = append(out, e.Name())
+	}
+	return out
+}
+
+func TestCheckpointsAreNamedAndBounded(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "checkpoints")
+	now := time.Date(2026, 11, 30, 10, 0, 0, 0, time.UTC)
+	c := &checkpoints{
+		dir: dir, keep: 3, now: func() time.Time { return now },
+		write: func(dir string) error { return os.MkdirAll(filepath.Join(dir, "x"), 0o700) },
+	}
+	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "by hand-1-2"), 0o700), os.MkdirAll(filepath.Join(dir, "unfinished-1", "store"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	for i, catalog := range []string{"lake", "lake", "a/../b-c", "Ü"} {
+		path, err := c.take(t.Context(), catalog, "0.3")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Join(path, "x")); err != nil || filepath.Dir(path) != dir {
+			t.Errorf("%s: %v", path, err)
+		}
+		if i > 0 {
+			now = now.Add(time.Second)
+		}
+	}
+	now = now.Add(time.Minute)
+	if _, err := c.take(t.Context(), "lake", "0.4"); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"%C3%9C-0.3-20261130T100002.000Z", "a%2F%2E%2E%2Fb-c-0.3-20261130T100001.000Z", "by hand-1-2", "lake-0.4-20261130T100103.000Z"}
+	if got := names(t, dir); !slices.Equal(got, want) {
+		t.Errorf("%q\n%q", got, want)
+	}
+}
+
+func TestCheckpointThatFailsLeavesNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	broken := errors.New("broken")
+	c := &checkpoints{dir: dir, keep: 3, now: time.Now, write: func(dir string) error {
+		return errors.Join(os.MkdirAll(dir, 0o700), broken)
+	}}
+	if _, err := c.take(t.Context(), "lake", "0.3"); !errors.Is(err, broken) {
+		t.Fatal(err)
+	}
+	if got := names(t, dir); len(got) != 0 {
+		t.Error(got)
+	}
+}
