@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/eiderdb/eider/kv/store"
+	"github.com/eiderdb/eider/translate/guard"
 	"github.com/eiderdb/eider/translate/lex"
 	"github.com/eiderdb/eider/translate/pgcatalog"
 	"github.com/eiderdb/eider/translate/pgerr"
@@ -31,6 +32,8 @@ type Deps struct {
 	// Signal cancels the running statement of a session, or ends the session; false when
 	// there is none with that process id. May be nil.
 	Signal func(pid int32, terminate bool) bool
+	// Guard looks at commits that write to lakes; one that enforces every check when nil.
+	Guard *guard.Guard
 	// Limits bounds what one session may use; zero fields mean the defaults.
 	Limits Limits
 }
@@ -204,6 +207,9 @@ func NewSession(d Deps, o SessionOptions) (*Session, error) {
 	}
 	if d.Shared == nil {
 		d.Shared = NewShared(SharedOptions{Now: d.Clock()})
+	}
+	if d.Guard == nil {
+		d.Guard = guard.New(guard.Options{Clock: d.Clock, Logger: d.Logger})
 	}
 	d.Limits = d.Limits.withDefaults()
 	c, err := d.Store.Catalog(o.Database)

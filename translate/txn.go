@@ -2,11 +2,14 @@ package translate
 
 import (
 	"context"
+	"encoding/binary"
 	"strings"
 	"time"
 
+	"github.com/eiderdb/eider/kv/rel"
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/translate/ast"
+	"github.com/eiderdb/eider/translate/guard"
 	"github.com/eiderdb/eider/translate/pgerr"
 )
 
@@ -57,6 +60,11 @@ type txState struct {
 	again    *request
 	againTag string
 
+	// looked: ducklake_snapshot_changes was read, from the snapshot after since on where
+	// hasSince is set (noteScan).
+	looked, hasSince bool
+	since            int64
+
 	savepoints []savepoint
 	locks      bool // transaction-level advisory locks are held
 	notifies   []Notification
@@ -103,6 +111,7 @@ func (s *Session) txn() (*store.Txn, error) {
 		o.Isolation = store.ReadCommitted
 	}
 	t := s.catalog.Begin(o)
+	t.OnScan(s.noteScan)
 	if s.tx.snapshot != "" {
 		if err := t.SetSnapshot(s.tx.snapshot); err != nil {
 			_ = t.Rollback()
@@ -111,6 +120,32 @@ func (s *Session) txn() (*store.Txn, error) {
 	}
 	s.tx.txn = t
 	return t, nil
+}
+
+// noteScan notes that the transaction reads what others have committed. DuckLake does so
+// before it commits again after a lost race, from the snapshot on that it has planned its
+// changes on: the commit is judged by that.
+func (s *Session) noteScan(tbl *rel.Table, a store.Access) {
+	if tbl.Name != "ducklake_snapshot_changes" {
+		return
+	}
+	has := a.Index != nil && a.Lo != nil && len(a.Lo.Value) == 8
+	var since int64
+	if has {
+		since = int64(binary.BigEndian.Uint64(a.Lo.Value))
+		if a.Lo.Inclusive {
+			since--
+		}
+	}
+	switch {
+	case !has:
+		s.tx.hasSince = false
+	case !s.tx.looked:
+		s.tx.since, s.tx.hasSince = since, true
+	default:
+		s.tx.since = min(s.tx.since, since)
+	}
+	s.tx.looked = true
 }
 
 // newStatement gives a statement its view: a fresh one under READ COMMITTED, the
@@ -132,9 +167,6 @@ func (s *Session) commitTx(ctx context.Context) error {
 	}
 	err := s.preCommit(ctx)
 	if err == nil && s.tx.txn != nil {
-		err = s.mendFlushes(s.tx.txn)
-	}
-	if err == nil && s.tx.txn != nil {
 		// synchronous_commit counts as it is now, not as it was when the transaction began.
 		o := s.tx.txn.Options()
 		o.Sync = s.set.decoded().sync
@@ -142,7 +174,10 @@ func (s *Session) commitTx(ctx context.Context) error {
 	}
 	if err == nil && s.tx.txn != nil {
 		// A commit that is under way is not to be cancelled: its outcome would be unknown.
-		err = s.tx.txn.Commit(context.WithoutCancel(ctx))
+		err = s.deps.Guard.Commit(context.WithoutCancel(ctx), s.tx.txn, guard.Info{
+			User: s.opts.User, Application: s.set.text("application_name"),
+			Looked: s.tx.looked, Since: s.tx.since, HasSince: s.tx.hasSince,
+		})
 		s.tx.txn = nil
 	}
 	if err != nil {

@@ -245,6 +245,9 @@ func (t *Txn) commitMain(ctx context.Context) error {
 	}
 }
 
+// OnScan gives t a function to call at the start of each scan of a table of the catalog.
+func (t *Txn) OnScan(fn func(tbl *rel.Table, a Access)) { t.onScan = fn }
+
 // Written calls fn for the rows of a table that t has inserted or changed, as they are
 // now, in key order, until fn answers false. The tuple must not be changed.
 func (t *Txn) Written(tbl *rel.Table, fn func(rowid uint64, tup row.Tuple) bool) error {

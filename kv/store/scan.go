@@ -71,6 +71,9 @@ func (t *Txn) Scan(tbl *rel.Table, a Access) (*RowIter, error) {
 		it.started, it.closed = true, true
 		return it, nil
 	}
+	if t.onScan != nil && it.sp == &t.main {
+		t.onScan(tbl, a)
+	}
 	r, err := t.reader(it.sp)
 	if err != nil {
 		return nil, err

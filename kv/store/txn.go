@@ -27,6 +27,7 @@ type Txn struct {
 	deps    []tableDep
 	stays   []dataDep
 	recheck func() error
+	onScan  func(tbl *rel.Table, a Access)
 
 	exported []string
 	done     bool

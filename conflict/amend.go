@@ -1,0 +1,153 @@
+package conflict
+
+import "github.com/eiderdb/eider/lake"
+
+// Amendment is a change to a commit's own rows that makes it right. It is made only where
+// the rows themselves say what the right ones are; everything else is refused.
+type Amendment struct {
+	// Time: snapshot Snapshot gets the time Micros, so that times grow with the ids.
+	Snapshot, Micros int64
+	// Covered: the inlined deletes of data file File of table Table that begin at or before
+	// Upto go, since the delete file of a flush has them.
+	Table, File, Upto int64
+	Covered           bool
+	// Keep: the delete file that the commit removes stays, and ends with End; the one that
+	// takes its place begins there, and the file is not scheduled for deletion.
+	Keep    *lake.DeleteFile
+	End     int64
+	Instead int64 // id of the delete file that takes its place
+	// Stats: the table's statistics do not get narrower.
+	Stats bool
+}
+
+// Amend returns what has to be changed in a commit before it is checked. now is the
+// present time in µs since 1970.
+func Amend(c Commit, now int64) ([]Amendment, error) {
+	if c.Bootstrap {
+		return nil, nil
+	}
+	k := &checker{Commit: c}
+	if err := k.start(); err != nil || !k.hasHead {
+		return nil, err
+	}
+	var out []Amendment
+	prev := k.head
+	for _, s := range k.newSnapshots() {
+		if s.ID != prev.ID+1 {
+			return nil, nil // it lost a race
+		}
+		if s.Micros <= prev.Micros {
+			s.Micros = max(now, prev.Micros+1)
+			out = append(out, Amendment{Snapshot: s.ID, Micros: s.Micros})
+		}
+		prev = s
+	}
+	if !k.makes {
+		return out, nil
+	}
+	for i := range k.DeleteFiles.Added {
+		a, err := k.covered(&k.DeleteFiles.Added[i])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, a...)
+	}
+	for i := range k.DeleteFiles.Removed {
+		a, err := k.kept(&k.DeleteFiles.Removed[i])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, a...)
+	}
+	for i := range k.Set.Tables {
+		if t := &k.Set.Tables[i]; k.Set.Says(t.ID, RewriteDelete) {
+			out = append(out, Amendment{Table: t.ID, Stats: true})
+		}
+	}
+	return out, nil
+}
+
+// flushed says whether a new delete file is of a flush: then it holds what its data
+// file's delete file and its inlined deletes up to partial_max hold, and nothing else. An
+// ordinary delete that takes over an older delete file has a partial_max too, which is the
+// snapshot that its client meant to make.
+func (k *checker) flushed(d *lake.DeleteFile) (bool, error) {
+	if !d.HasPartialMax || k.addedFile(d.DataFileID) {
+		return false, nil
+	}
+	if k.HasBase {
+		return d.PartialMax <= k.Base, nil
+	}
+	if d.PartialMax > k.head.ID {
+		return false, nil
+	}
+	was, err := k.Was.DeletesOf(d.DataFileID)
+	if err != nil {
+		return false, err
+	}
+	inlined, err := k.inlinedBefore(d.TableID, d.DataFileID)
+	if err != nil {
+		return false, err
+	}
+	old, _ := liveDelete(was)
+	count, last := old.Count, max(old.Begin, old.PartialMax)
+	for _, i := range inlined {
+		if i.Begin <= d.PartialMax {
+			count++
+			last = max(last, i.Begin)
+		}
+	}
+	return count == d.Count && last == d.PartialMax, nil
+}
+
+// covered: a flush removes the inlined deletes that its delete file holds before its
+// commit begins. A client that commits again after a lost race does not remove them again.
+func (k *checker) covered(d *lake.DeleteFile) ([]Amendment, error) {
+	flush, err := k.flushed(d)
+	if err != nil || !flush {
+		return nil, err
+	}
+	left, err := k.inlinedOf(d.TableID, d.DataFileID)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range left {
+		if i.Begin <= d.PartialMax {
+			return []Amendment{{Table: d.TableID, File: d.DataFileID, Upto: d.PartialMax, Covered: true}}, nil
+		}
+	}
+	return nil, nil
+}
+
+// kept: the delete file that takes another's place has to say for every older snapshot
+// what the other said. It does not when it begins later (deletion vectors have no room for
+// snapshots), and when its rows are dated with a snapshot that was lost to another commit.
+// The older one has what is right for them.
+func (k *checker) kept(old *lake.DeleteFile) ([]Amendment, error) {
+	if old.Ended || old.Begin >= k.at {
+		return nil, nil
+	}
+	if _, ok, err := k.Is.DataFile(old.DataFileID); err != nil || !ok {
+		return nil, err // merged away with its deletes
+	}
+	now, err := k.Is.DeletesOf(old.DataFileID)
+	if err != nil {
+		return nil, err
+	}
+	d, ok := liveDelete(now)
+	if !ok || !k.ownDeleteFile(d.ID) || d.Begin > k.at {
+		return nil, nil
+	}
+	late := d.Begin > old.Begin
+	if !late && d.HasPartialMax && d.PartialMax != k.at {
+		flush, err := k.flushed(&d)
+		if err != nil {
+			return nil, err
+		}
+		late = !flush
+	}
+	if !late {
+		return nil, nil
+	}
+	return []Amendment{{Keep: old, End: k.at, Instead: d.ID}}, nil
+}

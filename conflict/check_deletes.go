@@ -1,0 +1,351 @@
+package conflict
+
+import (
+	"slices"
+
+	"github.com/eiderdb/eider/lake"
+)
+
+// Deletes come in two forms, which the client keeps apart: delete files, of which a data
+// file has at most one at a time, and inlined deletes. A reader takes the union and must
+// not meet one position in both. Compactions take both into account as they were when the
+// compaction read them. None of this is in DuckLake's own conflict rules for inlined
+// deletes, so it is tested here, on the state that the commit lands on.
+
+// compactions: what a merge or rewrite took from its sources is what they have now.
+func (k *checker) compactions() error {
+	merged := map[int64][]int64{}
+	for i := range k.DataFiles.Removed {
+		f := &k.DataFiles.Removed[i]
+		if f.Ended {
+			continue // expiry, of a file that no snapshot needs
+		}
+		deletes, err := k.Was.DeletesOf(f.ID)
+		if err != nil {
+			return err
+		}
+		_, has := liveDelete(deletes)
+		if !has {
+			inlined, err := k.inlinedBefore(f.TableID, f.ID)
+			if err != nil {
+				return err
+			}
+			has = len(inlined) > 0
+		}
+		if has {
+			merged[f.TableID] = append(merged[f.TableID], f.ID)
+		}
+	}
+	for _, table := range sortedKeys(merged) {
+		k.add(MergeOfDeletedRows(k.ref(table), merged[table]))
+	}
+	for i := range k.DataFiles.Changed {
+		if e := &k.DataFiles.Changed[i]; e.Before.Ended && e.After.Ended && e.Before.End != e.After.End {
+			k.add(SourceGone(k.ref(e.After.TableID), e.After.ID))
+		}
+	}
+	for i := range k.Set.Tables {
+		if t := &k.Set.Tables[i]; k.Set.Says(t.ID, RewriteDelete) {
+			if err := k.rewrite(t.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// rewrite compares numbers of rows: deletes of a live file only grow, so equal numbers
+// are equal sets.
+func (k *checker) rewrite(table int64) error {
+	left, suspect, since, sources := int64(0), int64(-1), int64(-1), 0
+	for i := range k.DataFiles.Changed {
+		e := &k.DataFiles.Changed[i]
+		if e.After.TableID != table || e.Before.Ended || !e.After.Ended {
+			continue
+		}
+		sources++
+		left += e.Before.Records
+		deletes, err := k.Was.DeletesOf(e.After.ID)
+		if err != nil {
+			return err
+		}
+		last := e.Before.Begin
+		if d, ok := liveDelete(deletes); ok {
+			left -= d.Count
+			last = max(last, d.Begin, d.PartialMax)
+		}
+		inlined, err := k.inlinedBefore(table, e.After.ID)
+		if err != nil {
+			return err
+		}
+		left -= int64(len(inlined))
+		for _, d := range inlined {
+			last = max(last, d.Begin)
+		}
+		if last > since {
+			since, suspect = last, e.After.ID
+		}
+	}
+	got, output := int64(0), int64(-1)
+	for i := range k.DataFiles.Added {
+		if f := &k.DataFiles.Added[i]; f.TableID == table {
+			got, output = got+f.Records, f.ID
+		}
+	}
+	switch {
+	case sources == 0 && output >= 0:
+		k.add(SourceGone(k.ref(table), output))
+	case sources > 0 && got != left:
+		k.add(RewriteOfOtherDeletes(k.ref(table), suspect))
+	}
+	return nil
+}
+
+// deleteFiles: a delete file names a live data file of its own table, and no other delete
+// file is read beside it.
+func (k *checker) deleteFiles() error {
+	for i := range k.DeleteFiles.Added {
+		if err := k.deleteFile(&k.DeleteFiles.Added[i]); err != nil {
+			return err
+		}
+	}
+	for i := range k.DeleteFiles.Changed {
+		if err := k.oneDeleteFile(&k.DeleteFiles.Changed[i].After); err != nil {
+			return err
+		}
+	}
+	for i := range k.DeleteFiles.Removed {
+		if err := k.removedDeleteFile(&k.DeleteFiles.Removed[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (k *checker) deleteFile(d *lake.DeleteFile) error {
+	f, ok, err := k.Is.DataFile(d.DataFileID)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !ok:
+		k.add(DeleteOfEndedFile(k.ref(d.TableID), d.DataFileID))
+		return nil
+	case f.TableID != d.TableID:
+		k.add(DeleteOfForeignFile(k.ref(d.TableID), d.ID, d.DataFileID))
+		return nil
+	case f.Ended && f.End <= d.Begin && !k.endedNow(f.ID):
+		// One that begins while its file was live is history: a flush of old inlined deletes.
+		k.add(DeleteOfEndedFile(k.ref(d.TableID), d.DataFileID))
+		return nil
+	case d.Count > f.Records:
+		k.add(DeleteCountBeyond(k.ref(d.TableID), d.ID, d.Count, f.ID, f.Records))
+	}
+	return k.oneDeleteFile(d)
+}
+
+func (k *checker) oneDeleteFile(d *lake.DeleteFile) error {
+	f, ok, err := k.Is.DataFile(d.DataFileID)
+	if err != nil || !ok {
+		return err
+	}
+	others, err := k.Is.DeletesOf(d.DataFileID)
+	if err != nil {
+		return err
+	}
+	for _, o := range others {
+		if o.ID != d.ID && readable(o.Span, f.Span).Overlaps(readable(d.Span, f.Span)) {
+			k.add(SecondDeleteFile(k.ref(d.TableID), f.ID, o.ID, d.ID))
+			break
+		}
+	}
+	return nil
+}
+
+// removedDeleteFile: what a delete file deleted stays deleted.
+func (k *checker) removedDeleteFile(d *lake.DeleteFile) error {
+	if d.Ended {
+		return nil
+	}
+	f, ok, err := k.Is.DataFile(d.DataFileID)
+	if err != nil || !ok || f.Ended {
+		return err
+	}
+	now, err := k.Is.DeletesOf(d.DataFileID)
+	if err != nil {
+		return err
+	}
+	if n, ok := liveDelete(now); !ok || n.Count < d.Count {
+		k.add(DeletesDropped(k.ref(d.TableID), d.ID, d.DataFileID))
+	}
+	return nil
+}
+
+// inlinedDeletes: they name live data files of their table, and rows that these have.
+func (k *checker) inlinedDeletes() error {
+	for i := range k.InlinedDeletes {
+		in := &k.InlinedDeletes[i]
+		var last int64 = -1
+		var f lake.DataFile
+		ok, fine := false, false
+		for _, d := range in.Added {
+			if d.FileID != last {
+				var err error
+				if f, ok, err = k.Is.DataFile(d.FileID); err != nil {
+					return err
+				}
+				fine = ok && f.TableID == in.TableID && (!f.Ended || k.endedNow(f.ID) || k.restored(in, f, d))
+				last = d.FileID
+				if !fine {
+					k.add(DeleteOfEndedFile(k.ref(in.TableID), d.FileID))
+				}
+			}
+			if fine && (d.RowID < 0 || d.RowID >= f.Records) {
+				k.add(DeletePosition(k.ref(in.TableID), d.RowID, f.ID, f.Records))
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// restored says whether an inlined delete is one that the commit also removes: a flush
+// that was taken back.
+func (k *checker) restored(in *InlinedDeletes, _ lake.DataFile, d lake.InlinedDelete) bool {
+	return containsDelete(in.Removed, d)
+}
+
+// overlaps: no position is both in a delete file and inlined.
+func (k *checker) overlaps() error {
+	for i := range k.DeleteFiles.Added {
+		d := &k.DeleteFiles.Added[i]
+		if d.Ended || k.addedFile(d.DataFileID) {
+			continue
+		}
+		beside, err := k.inlinedOf(d.TableID, d.DataFileID)
+		if err != nil {
+			return err
+		}
+		if err := k.disjoint(*d, k.since(beside)); err != nil {
+			return err
+		}
+	}
+	for i := range k.InlinedDeletes {
+		in := &k.InlinedDeletes[i]
+		for _, file := range filesOf(in.Added) {
+			deletes, err := k.Is.DeletesOf(file)
+			if err != nil {
+				return err
+			}
+			d, ok := liveDelete(deletes)
+			if !ok || k.ownDeleteFile(d.ID) || (k.HasBase && max(d.Begin, d.PartialMax) <= k.Base) {
+				continue
+			}
+			var mine []lake.InlinedDelete
+			for _, a := range in.Added {
+				if a.FileID == file {
+					mine = append(mine, a)
+				}
+			}
+			if err := k.disjoint(d, mine); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (k *checker) ownDeleteFile(id int64) bool {
+	return slices.ContainsFunc(k.DeleteFiles.Added, func(d lake.DeleteFile) bool { return d.ID == id })
+}
+
+// since leaves out the inlined deletes that the client knew when it wrote its delete
+// file: it does not delete a row twice.
+func (k *checker) since(list []lake.InlinedDelete) []lake.InlinedDelete {
+	if !k.HasBase {
+		return list
+	}
+	var out []lake.InlinedDelete
+	for _, d := range list {
+		// Those of the commit itself the client knows as well.
+		if d.Begin > k.Base && !(k.makes && d.Begin == k.at) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// disjoint compares a delete file with inlined deletes that its writer did not see. Where
+// the file cannot be read nobody knows, and the commit is refused.
+func (k *checker) disjoint(d lake.DeleteFile, inlined []lake.InlinedDelete) error {
+	if len(inlined) == 0 {
+		return nil
+	}
+	if k.Positions == nil {
+		k.add(DeleteRace(k.ref(d.TableID), d.DataFileID))
+		return nil
+	}
+	in, err := k.Positions(k.Ctx, d)
+	if err != nil {
+		if k.Ctx.Err() != nil {
+			return k.Ctx.Err()
+		}
+		k.add(DeleteRace(k.ref(d.TableID), d.DataFileID).detail("Delete file %d could not be read: %v.", d.ID, err))
+		return nil
+	}
+	set := make(map[int64]bool, len(in))
+	for _, p := range in {
+		set[p] = true
+	}
+	twice := 0
+	for _, i := range inlined {
+		if set[i.RowID] {
+			twice++
+		}
+	}
+	if twice > 0 {
+		k.add(DeletedTwice(k.ref(d.TableID), d.DataFileID, twice))
+	}
+	return nil
+}
+
+// removedDeletes: inlined deletes go only into a delete file, or with their data file.
+func (k *checker) removedDeletes() error {
+	for i := range k.InlinedDeletes {
+		in := &k.InlinedDeletes[i]
+		for _, file := range filesOf(in.Removed) {
+			f, ok, err := k.Is.DataFile(file)
+			if err != nil {
+				return err
+			}
+			if !ok || f.Ended {
+				continue
+			}
+			deletes, err := k.Is.DeletesOf(file)
+			if err != nil {
+				return err
+			}
+			d, has := liveDelete(deletes)
+			for _, r := range in.Removed {
+				if r.FileID != file || containsDelete(in.Added, r) {
+					continue
+				}
+				if !has || !k.ownDeleteFile(d.ID) || (d.HasPartialMax && d.PartialMax < r.Begin) {
+					k.add(InlinedDeletesDropped(k.ref(in.TableID), file))
+					break
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func filesOf(list []lake.InlinedDelete) []int64 {
+	var out []int64
+	for _, d := range list {
+		if !slices.Contains(out, d.FileID) {
+			out = append(out, d.FileID)
+		}
+	}
+	return out
+}

@@ -1,0 +1,257 @@
+package guard
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/eiderdb/eider/conflict"
+	"github.com/eiderdb/eider/kv/store"
+	"github.com/eiderdb/eider/translate/pgerr"
+)
+
+// Options configure a Guard. The zero value enforces every check and reads no files.
+type Options struct {
+	// Clock is the time source; time.Now when nil.
+	Clock func() time.Time
+	// Logger gets findings and refusals; nobody when nil.
+	Logger *slog.Logger
+	// Default is the mode of checks that no setting of a catalog names.
+	Default conflict.Mode
+	// Found is told about each violation with what was done about it; may be nil.
+	Found func(catalog string, code conflict.Code, mode conflict.Mode)
+	// Positions reads delete files of a catalog's lakes; may be nil.
+	Positions func(catalog string) conflict.DeletePositions
+	// Holds are further checks, after all others have passed; may be nil. They may be slow:
+	// nothing is locked while they run.
+	Holds func(ctx context.Context, catalog string, c conflict.Commit, modes *conflict.Modes) ([]conflict.Violation, error)
+}
+
+// Guard looks at commits that write to lakes. It is safe for concurrent use.
+type Guard struct {
+	o Options
+}
+
+// New makes a Guard.
+func New(o Options) *Guard {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Guard{o: o}
+}
+
+// Info is what a session knows of its transaction.
+type Info struct {
+	User, Application string
+	// Looked says that the client has read ducklake_snapshot_changes, as it does before it
+	// commits again: what others did since the snapshot Since, on which its changes are
+	// planned, or since an unknown one.
+	Looked   bool
+	Since    int64
+	HasSince bool
+}
+
+// Commit commits a transaction, or refuses it. Either way the transaction is finished.
+// The error of a refusal is a *pgerr.Error, others are those of Txn.Commit.
+func (g *Guard) Commit(ctx context.Context, txn *store.Txn, in Info) error {
+	if !txn.TouchedPrefix(prefix) {
+		return txn.Commit(ctx)
+	}
+	c := &run{g: g, ctx: ctx, txn: txn, in: in, catalog: txn.Catalog().Name()}
+	err := txn.Refresh()
+	if err == nil {
+		err = c.check()
+	}
+	if err != nil {
+		if rerr := txn.Rollback(); rerr != nil && !errors.Is(rerr, store.ErrTxnDone) {
+			return errors.Join(err, rerr)
+		}
+		return err
+	}
+	txn.Recheck(func() error {
+		c.findings = c.findings[:0]
+		return c.check()
+	})
+	cat := txn.Catalog()
+	if err := txn.Commit(ctx); err != nil {
+		return err
+	}
+	c.record(cat)
+	return nil
+}
+
+// run is the look at one commit.
+type run struct {
+	g        *Guard
+	ctx      context.Context
+	txn      *store.Txn
+	in       Info
+	catalog  string
+	findings []finding
+}
+
+// finding is a violation that was let pass.
+type finding struct {
+	lake     string
+	snapshot int64
+	makes    bool
+	v        conflict.Violation
+}
+
+// check looks at all that the transaction does, changes what has to be changed, and says
+// with an error that it must not be committed.
+func (r *run) check() error {
+	if err := mendFlushes(r.txn, r.g.o.Clock()); err != nil {
+		return err
+	}
+	commits, err := extract(r.txn)
+	if err != nil {
+		return err
+	}
+	base, err := r.txn.Base()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = base.Rollback() }()
+	for i, c := range commits {
+		amended, err := r.lake(c, base, true)
+		if err != nil {
+			return err
+		}
+		if !amended {
+			continue
+		}
+		again, err := extract(r.txn)
+		if err != nil {
+			return err
+		}
+		if _, err := r.lake(again[i], base, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lake looks at the commit to one lake. It answers true, and has not checked anything,
+// when it has amended the commit.
+func (r *run) lake(c *commit, base *store.Txn, amend bool) (amended bool, err error) {
+	was := &view{txn: base, space: c.space}
+	is := &view{txn: r.txn, space: c.space}
+	_, hasHead, err := was.Head()
+	if err != nil {
+		return false, err
+	}
+	c.batch.Bootstrap = !hasHead
+	if c.batch.Bootstrap {
+		return false, nil
+	}
+	modes := func() (*conflict.Modes, error) { return loadModes(r.txn, c.batch.Schema, r.g.o.Default) }
+	k := conflict.Commit{Batch: c.batch, Was: was, Is: is, Ctx: r.ctx}
+	if r.g.o.Positions != nil {
+		k.Positions = r.g.o.Positions(r.catalog)
+	}
+	if s, ok := c.batch.Snapshot(); ok {
+		k.Base, k.HasBase = s.ID-1, true
+		if r.in.Looked {
+			k.Base, k.HasBase = r.in.Since, r.in.HasSince
+		}
+	}
+	set, err := conflict.Classify(c.batch)
+	if err != nil {
+		// What it says cannot be read: no check can judge it.
+		return false, r.judge(c, []conflict.Violation{conflict.ChangesUnreadable(err)}, modes)
+	}
+	k.Set = set
+	if amend {
+		list, err := conflict.Amend(k, r.g.o.Clock().UnixMicro())
+		if err != nil {
+			return false, err
+		}
+		if len(list) > 0 {
+			m, err := modes()
+			if err != nil {
+				return false, err
+			}
+			done, err := c.apply(base, list, m)
+			if done || err != nil {
+				return done, err
+			}
+		}
+	}
+	found, err := conflict.Check(k)
+	if err != nil {
+		return false, err
+	}
+	if len(found) == 0 && r.g.o.Holds != nil {
+		m, err := modes()
+		if err != nil {
+			return false, err
+		}
+		if found, err = r.g.o.Holds(r.ctx, r.catalog, k, m); err != nil {
+			return false, err
+		}
+	}
+	for _, t := range is.read {
+		r.txn.WatchRows(t)
+	}
+	for _, t := range was.read {
+		r.txn.WatchRows(t)
+	}
+	if len(found) == 0 {
+		return false, nil
+	}
+	return false, r.judge(c, found, modes)
+}
+
+// judge applies the modes: the error is the first violation that is not let pass.
+func (r *run) judge(c *commit, found []conflict.Violation, load func() (*conflict.Modes, error)) error {
+	modes, err := load()
+	if err != nil {
+		return err
+	}
+	s, makes := c.batch.Snapshot()
+	for _, v := range found {
+		mode := modes.Of(v.Code, v.Table)
+		if v.Retry {
+			mode = conflict.Enforce
+		}
+		switch mode {
+		case conflict.Off:
+			continue
+		case conflict.Warn:
+			r.findings = append(r.findings, finding{lake: c.batch.Schema, snapshot: s.ID, makes: makes, v: v})
+			continue
+		}
+		if !v.Retry {
+			r.g.note(r.catalog, r.in, v, mode)
+		}
+		return refusal(v)
+	}
+	return nil
+}
+
+// note tells log and metrics about a violation.
+func (g *Guard) note(catalog string, in Info, v conflict.Violation, mode conflict.Mode) {
+	if g.o.Found != nil {
+		g.o.Found(catalog, v.Code, mode)
+	}
+	g.o.Logger.Warn("commit violates a check", "catalog", catalog, "check", string(v.Code), "mode", mode.String(),
+		"table", v.Table, "text", v.Text, "user", in.User, "application", in.Application)
+}
+
+// refusal is a violation as a client gets it.
+func refusal(v conflict.Violation) error {
+	e := pgerr.New(v.SQLState, "%s", v.Text)
+	e.Detail, e.Hint, e.Constraint = v.Detail, v.Hint, string(v.Code)
+	if v.Retry {
+		return e
+	}
+	return e.Terminal()
+}
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }

@@ -1,0 +1,236 @@
+package guard
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+
+	"github.com/eiderdb/eider/kv/rel"
+	"github.com/eiderdb/eider/kv/row"
+	"github.com/eiderdb/eider/kv/store"
+	"github.com/eiderdb/eider/lake"
+)
+
+// view reads one lake through a transaction. It implements conflict.View, and notes the
+// tables that it was asked for: what the verdict rests on.
+type view struct {
+	txn   *store.Txn
+	space uint32
+	read  []*rel.Table
+}
+
+// of returns a table of the lake; ok is false when the lake has none of that name.
+func (v *view) of(name string) (relation, bool) {
+	for _, t := range v.read {
+		if t.Name == name {
+			return relation{v.txn, t}, true
+		}
+	}
+	t, ok := v.txn.TableByName(v.space, name)
+	if !ok || t.Kind != rel.KindTable {
+		return relation{}, false
+	}
+	v.read = append(v.read, t)
+	return relation{v.txn, t}, true
+}
+
+// errStop ends a scan early.
+var errStop = errors.New("stop")
+
+func list[T any](v *view, table, column string, value []byte, read func(relation, row.Tuple) T) (out []T, err error) {
+	r, ok := v.of(table)
+	if !ok {
+		return nil, nil
+	}
+	err = r.each(column, value, func(_ uint64, t row.Tuple) error {
+		out = append(out, read(r, t))
+		return nil
+	})
+	return out, err
+}
+
+func one[T any](v *view, table, column string, id int64, read func(relation, row.Tuple) T) (x T, found bool, err error) {
+	r, ok := v.of(table)
+	if !ok {
+		return x, false, nil
+	}
+	err = r.eachID(column, id, func(_ uint64, t row.Tuple) error {
+		x, found = read(r, t), true
+		return errStop
+	})
+	if errors.Is(err, errStop) {
+		err = nil
+	}
+	return x, found, err
+}
+
+// Head is the newest snapshot: the last key of its primary key, where there is one.
+func (v *view) Head() (s lake.Snapshot, ok bool, err error) {
+	r, found := v.of(snapshotTable)
+	if !found {
+		return s, false, nil
+	}
+	a := store.Access{}
+	if x, has := r.tbl.PrimaryKey(); has && len(x.Columns) == 1 {
+		a.Index, a.Reverse = x, true
+	}
+	it, err := v.txn.Scan(r.tbl, a)
+	if err != nil {
+		return s, false, err
+	}
+	defer func() { _ = it.Close() }()
+	for it.Next() {
+		if n := r.snapshot(it.Tuple()); !ok || n.ID > s.ID {
+			s, ok = n, true
+		}
+		if a.Index != nil {
+			break
+		}
+	}
+	return s, ok, it.Err()
+}
+
+// Snapshots counts the snapshots of a range.
+func (v *view) Snapshots(from, to int64) (n int64, err error) {
+	r, found := v.of(snapshotTable)
+	if !found {
+		return 0, nil
+	}
+	a := store.Access{}
+	if x, has := r.tbl.PrimaryKey(); has && len(x.Columns) == 1 {
+		a.Index = x
+		a.Lo, a.Hi = &store.Bound{Value: bigint(from), Inclusive: true}, &store.Bound{Value: bigint(to), Inclusive: true}
+	}
+	it, err := v.txn.Scan(r.tbl, a)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = it.Close() }()
+	for it.Next() {
+		if id := r.num(it.Tuple(), "snapshot_id"); id >= from && id <= to {
+			n++
+		}
+	}
+	return n, it.Err()
+}
+
+func (v *view) Schemas() ([]lake.Schema, error) {
+	return list(v, schemaTable, "", nil, relation.schema)
+}
+
+func (v *view) Tables() ([]lake.Table, error) { return list(v, tableTable, "", nil, relation.table) }
+
+func (v *view) Views() ([]lake.View, error) { return list(v, viewTable, "", nil, relation.view) }
+
+func (v *view) Macros() ([]lake.Macro, error) { return list(v, macroTable, "", nil, relation.macro) }
+
+func (v *view) MacroType(id int64) (string, error) {
+	m, _, err := one(v, macroImplTable, "macro_id", id, relation.macroImpl)
+	return m.Type, err
+}
+
+func (v *view) Schema(id int64) ([]lake.Schema, error) {
+	return list(v, schemaTable, "schema_id", bigint(id), relation.schema)
+}
+
+func (v *view) Table(id int64) ([]lake.Table, error) {
+	return list(v, tableTable, "table_id", bigint(id), relation.table)
+}
+
+func (v *view) Columns(table int64) ([]lake.Column, error) {
+	return list(v, columnTable, "table_id", bigint(table), relation.columnRow)
+}
+
+func (v *view) Partitions(table int64) ([]lake.Partition, error) {
+	return list(v, partitionTable, "table_id", bigint(table), relation.partition)
+}
+
+func (v *view) Sorts(table int64) ([]lake.Sort, error) {
+	return list(v, sortTable, "table_id", bigint(table), relation.sort)
+}
+
+func (v *view) SortKeys(table int64) ([]lake.SortKey, error) {
+	return list(v, sortKeyTable, "table_id", bigint(table), relation.sortKey)
+}
+
+func (v *view) Tags(object int64) ([]lake.Tag, error) {
+	return list(v, tagTable, "object_id", bigint(object), relation.tag)
+}
+
+func (v *view) ColumnTags(table int64) ([]lake.ColumnTag, error) {
+	return list(v, columnTagTable, "table_id", bigint(table), relation.columnTag)
+}
+
+func (v *view) TableStats(table int64) ([]lake.TableStats, error) {
+	return list(v, tableStatsTable, "table_id", bigint(table), relation.tableStats)
+}
+
+func (v *view) ColumnStats(table int64) ([]lake.ColumnStats, error) {
+	return list(v, columnStatsTable, "table_id", bigint(table), relation.columnStats)
+}
+
+func (v *view) Registered(table int64) ([]lake.InlinedTable, error) {
+	return list(v, registryTable, "table_id", bigint(table), relation.registered)
+}
+
+func (v *view) DataFile(id int64) (lake.DataFile, bool, error) {
+	return one(v, dataFileTable, "data_file_id", id, relation.dataFile)
+}
+
+func (v *view) DeleteFile(id int64) (lake.DeleteFile, bool, error) {
+	return one(v, deleteFileTable, "delete_file_id", id, relation.deleteFile)
+}
+
+func (v *view) DeletesOf(dataFile int64) ([]lake.DeleteFile, error) {
+	return list(v, deleteFileTable, "data_file_id", bigint(dataFile), relation.deleteFile)
+}
+
+func (v *view) DataFilesAt(path string) ([]lake.DataFile, error) {
+	return list(v, dataFileTable, "path", []byte(path), relation.dataFile)
+}
+
+func (v *view) DeleteFilesAt(path string) ([]lake.DeleteFile, error) {
+	return list(v, deleteFileTable, "path", []byte(path), relation.deleteFile)
+}
+
+func (v *view) ScheduledAt(path string) ([]lake.Scheduled, error) {
+	return list(v, scheduleTable, "path", []byte(path), relation.scheduled)
+}
+
+func (v *view) DataPath() (path string, err error) {
+	r, ok := v.of(optionTable)
+	if !ok {
+		return "", nil
+	}
+	err = r.each("key", []byte("data_path"), func(_ uint64, t row.Tuple) error {
+		if r.field(t, "scope") == nil {
+			path = r.text(t, "value")
+		}
+		return nil
+	})
+	return path, err
+}
+
+func (v *view) InlinedDeletes(table int64) ([]lake.InlinedDelete, error) {
+	return list(v, inlinedDeletePrefix+itoa(table), "", nil, func(r relation, t row.Tuple) lake.InlinedDelete {
+		return r.inlinedDelete(table, t)
+	})
+}
+
+func (v *view) InlinedColumns(name string) (names []string, ok bool, err error) {
+	r, ok := v.of(name)
+	if !ok {
+		return nil, false, nil
+	}
+	for i := range r.tbl.Columns {
+		c := &r.tbl.Columns[i]
+		if c.Dropped || slices.Contains([]string{"row_id", "begin_snapshot", "end_snapshot"}, c.Name) {
+			continue
+		}
+		names = append(names, c.Name)
+	}
+	return names, true, nil
+}
+
+// sameTuple says whether two rows are the same bytes.
+func sameTuple(a, b row.Tuple) bool { return bytes.Equal(a, b) }
