@@ -134,14 +134,21 @@ type SubqueryRef struct {
 	Alias   Alias
 }
 
-// FuncRef is [LATERAL] f(args) [WITH ORDINALITY] AS alias.
+// FuncRef is [LATERAL] f(args) [WITH ORDINALITY] AS alias, or ROWS FROM (f(args), …) in its place.
 type FuncRef struct {
 	tableNode
 	Pos        int
 	Lateral    bool
-	Func       Expr // *FuncCall
+	Func       Expr       // *FuncCall; nil for ROWS FROM
+	Rows       []RowsFunc // of ROWS FROM
 	Ordinality bool
 	Alias      Alias
+}
+
+// RowsFunc is f(args) [AS (columns)] in ROWS FROM.
+type RowsFunc struct {
+	Func    Expr
+	ColDefs []ColumnDef
 }
 
 // Join is left [kind] JOIN right [ON|USING|NATURAL].
