@@ -136,6 +136,9 @@ func (d *ddl) createView(st *ast.CreateView) error {
 		v.Columns = append(v.Columns, col)
 	}
 	if !d.taken(sch.OID, temp, v.Name) {
+		if err := d.reserve(v); err != nil {
+			return err
+		}
 		_, err = d.t.CreateTable(v)
 		return err
 	}

@@ -23,6 +23,7 @@ type Shared struct {
 	mu       sync.Mutex
 	sessions map[*Session]struct{}
 	locks    map[lockKey]*advisoryLock
+	names    map[nameKey]*nameHold
 }
 
 // SharedOptions configure a Shared. The zero value has the defaults.
@@ -48,6 +49,7 @@ func NewShared(o SharedOptions) *Shared {
 		migrate:  o.Migrations,
 		sessions: make(map[*Session]struct{}),
 		locks:    make(map[lockKey]*advisoryLock),
+		names:    make(map[nameKey]*nameHold),
 	}
 }
 
