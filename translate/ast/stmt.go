@@ -34,6 +34,7 @@ type Select struct {
 	WithTies bool   // FETCH FIRST n ROWS WITH TIES
 	Lock     string // "", "update", "share", ... (FOR UPDATE)
 	LockWait string // "", "nowait", "skip locked"
+	Locks    []LockClause
 }
 
 // SelectCore is one SELECT … FROM … WHERE … GROUP BY … HAVING.
@@ -123,6 +124,12 @@ type TableRef struct {
 	Sample string // TABLESAMPLE method, "" when absent
 	// SampleArgs are the method's arguments.
 	SampleArgs []Expr
+}
+
+// LockClause is one FOR UPDATE|SHARE… [OF names].
+type LockClause struct {
+	Strength string
+	Of       []Name
 }
 
 // SubqueryRef is [LATERAL] (query) AS alias.

@@ -251,9 +251,11 @@ func (p *parser) locking(q *ast.Select) {
 	if q.Lock == "" {
 		q.Lock = strength
 	}
+	l := ast.LockClause{Strength: strength}
 	if p.accept(lex.KwOf) {
-		p.qualifiedNames()
+		l.Of = p.qualifiedNames()
 	}
+	q.Locks = append(q.Locks, l)
 	if p.accept(lex.KwNowait) {
 		q.LockWait = "nowait"
 		return

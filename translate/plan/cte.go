@@ -19,12 +19,12 @@ type cteEntry struct {
 	inline bool
 	uses   int
 	work   *exec.WorkTable // set while its own recursive part is bound
-	broken error
+	later  bool            // comes later in the WITH that is bound, and cannot be read
 }
 
 func (b *Binder) findCTE(name string) *cteEntry {
 	for i := len(b.ctes) - 1; i >= 0; i-- {
-		if b.ctes[i].name == name {
+		if b.ctes[i].name == name && !b.ctes[i].later {
 			return b.ctes[i]
 		}
 	}
@@ -32,9 +32,6 @@ func (b *Binder) findCTE(name string) *cteEntry {
 }
 
 func (b *Binder) cteRel(c *cteEntry, alias string) (*relItem, error) {
-	if c.broken != nil {
-		return nil, c.broken
-	}
 	if c.cte != nil && c.cte.Writes && len(c.cols) == 0 {
 		return nil, b.err(-1, pgerr.FeatureNotSupported, "WITH query %q does not have a RETURNING clause", c.name)
 	}
@@ -48,31 +45,59 @@ func (b *Binder) cteRel(c *cteEntry, alias string) (*relItem, error) {
 	default:
 		n = &exec.CTEScan{CTE: c.cte}
 	}
-	r := &relItem{alias: alias, sub: &subRel{node: n}}
+	r := &relItem{alias: alias, sub: &subRel{node: n}, cte: true}
 	for i, col := range c.cols {
 		r.cols = append(r.cols, relCol{name: col.Name, t: col.Type, att: i + 1, table: col.Table, attr: col.Attr})
 	}
 	return r, nil
 }
 
-// bindWith binds WITH's queries and leaves them visible.
+// bindWith binds WITH's queries and leaves them visible. Those of WITH RECURSIVE see each other.
 func (b *Binder) bindWith(w *ast.With, parent *scope) ([]*cteEntry, error) {
-	var out []*cteEntry
 	seen := make(map[string]bool)
+	order := make([]int, len(w.CTEs))
 	for i := range w.CTEs {
 		c := &w.CTEs[i]
 		if seen[c.Name] {
 			return nil, b.err(c.Pos, pgerr.DuplicateAlias, "WITH query name %q specified more than once", c.Name)
 		}
 		seen[c.Name] = true
-		e, err := b.bindCTE(c, w.Recursive, parent)
+		order[i] = i
+	}
+	if w.Recursive {
+		var err error
+		if order, err = b.orderCTEs(w); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]*cteEntry, len(w.CTEs))
+	mark := len(b.ctes)
+	for k, i := range order {
+		// What is not bound yet is known by name, for the error about it.
+		b.ctes = b.ctes[:mark+k]
+		for _, j := range order[k:] {
+			b.ctes = append(b.ctes, &cteEntry{name: w.CTEs[j].Name, later: true})
+		}
+		e, err := b.bindCTE(&w.CTEs[i], w.Recursive, parent)
 		if err != nil {
 			return nil, err
 		}
-		b.ctes = append(b.ctes, e)
-		out = append(out, e)
+		b.ctes = append(b.ctes[:mark+k], e)
+		out[i] = e
 	}
 	return out, nil
+}
+
+// forwardReference completes the error about a relation that a later query of the same WITH
+// is named like.
+func (b *Binder) forwardReference(e *pgerr.Error, name string) *pgerr.Error {
+	for _, c := range b.ctes {
+		if c.later && c.name == name {
+			return e.WithDetail("There is a WITH item named %q, but it cannot be referenced from this part of the query.", name).
+				WithHint("Use WITH RECURSIVE, or re-order the WITH items to remove forward references.")
+		}
+	}
+	return e
 }
 
 func (b *Binder) bindCTE(c *ast.CTE, recursive bool, parent *scope) (*cteEntry, error) {
@@ -81,7 +106,10 @@ func (b *Binder) bindCTE(c *ast.CTE, recursive bool, parent *scope) (*cteEntry, 
 	b.minDepth = maxDepthMark
 	defer func() { b.minDepth = min(saved, b.minDepth) }()
 	q, isQuery := c.Stmt.(*ast.Select)
-	if recursive && isQuery && refersTo(q, c.Name) {
+	if recursive && stmtRefersTo(c.Stmt, c.Name) {
+		if err := b.checkRecursion(c); err != nil {
+			return nil, err
+		}
 		n, err := b.recursive(c, q, e, parent)
 		if err != nil {
 			return nil, err
@@ -137,20 +165,12 @@ func (b *Binder) nameCTE(c *ast.CTE, e *cteEntry) error {
 
 // recursive binds a WITH RECURSIVE query that reads itself.
 func (b *Binder) recursive(c *ast.CTE, q *ast.Select, e *cteEntry, parent *scope) (exec.Node, error) {
-	if q.SetOp == nil || q.SetOp.Op != "union" {
-		return nil, b.err(c.Pos, pgerr.InvalidRecursion, "recursive query %q does not have the form non-recursive-term UNION [ALL] recursive-term", c.Name)
-	}
-	if len(q.OrderBy) > 0 || q.Limit != nil || q.Offset != nil {
-		return nil, b.err(c.Pos, pgerr.FeatureNotSupported, "ORDER BY, LIMIT and OFFSET in a recursive query are not implemented")
-	}
 	mark := len(b.ctes)
 	if q.With != nil {
 		if _, err := b.bindWith(q.With, parent); err != nil {
 			return nil, err
 		}
 	}
-	self := &cteEntry{name: c.Name, broken: b.err(c.Pos, pgerr.InvalidRecursion, "recursive reference to query %q must not appear within its non-recursive term", c.Name)}
-	b.ctes = append(b.ctes, self)
 	base, err := b.bindQuery(q.SetOp.Left, parent)
 	if err == nil {
 		base, err = b.settleUnknown(base)
@@ -162,9 +182,8 @@ func (b *Binder) recursive(c *ast.CTE, q *ast.Select, e *cteEntry, parent *scope
 	if err := b.nameCTE(c, e); err != nil {
 		return nil, err
 	}
-	self.broken = nil
-	self.cols = e.cols
-	self.work = &exec.WorkTable{Cols: e.cols}
+	self := &cteEntry{name: c.Name, cols: e.cols, work: &exec.WorkTable{Cols: e.cols}}
+	b.ctes = append(b.ctes, self)
 	step, err := b.bindQuery(q.SetOp.Right, parent)
 	b.ctes = b.ctes[:mark]
 	if err != nil {
@@ -190,15 +209,4 @@ func (b *Binder) recursive(c *ast.CTE, q *ast.Select, e *cteEntry, parent *scope
 		return nil, err
 	}
 	return &exec.Recursive{Base: base, Step: step, Work: self.work, Distinct: !q.SetOp.All, OIDs: oids, Cols: e.cols}, nil
-}
-
-// refersTo says whether a query names a relation in a FROM clause anywhere inside.
-func refersTo(q *ast.Select, name string) bool {
-	found := false
-	walkFrom(q, func(t *ast.TableRef) {
-		if t.Name.Schema == "" && t.Name.Name == name {
-			found = true
-		}
-	})
-	return found
 }

@@ -150,7 +150,11 @@ func (b *Binder) findRel(n ast.Name) (*rel.Table, exec.VirtualTable, error) {
 		if n.Schema != "" {
 			name = n.Schema + "." + name
 		}
-		return b.err(n.Pos, pgerr.UndefinedTable, "relation %q does not exist", name)
+		e := b.err(n.Pos, pgerr.UndefinedTable, "relation %q does not exist", name)
+		if n.Schema == "" {
+			e = b.forwardReference(e, name)
+		}
+		return e
 	}
 	if n.Schema != "" {
 		if b.Virtual != nil && b.Virtual.HasSchema(n.Schema) {

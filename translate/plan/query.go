@@ -50,16 +50,15 @@ func (b *Binder) withNode(ctes []*cteEntry, n exec.Node) exec.Node {
 }
 
 func (b *Binder) bindBody(q *ast.Select, parent *scope) (exec.Node, error) {
-	if q.Lock != "" {
-		// Row locks are taken at commit: what another transaction changed meanwhile fails there.
-		_ = q.Lock
-	}
 	switch {
 	case q.Core != nil:
 		return b.bindCore(q, parent)
 	case q.SetOp != nil:
 		return b.bindSetOp(q, parent)
 	default:
+		if err := b.lockOver(q, "cannot be applied to VALUES"); err != nil {
+			return nil, err
+		}
 		return b.bindValues(q, parent)
 	}
 }
@@ -216,7 +215,8 @@ func (b *Binder) orderLimit(q *ast.Select, n exec.Node, parent *scope) (exec.Nod
 				break
 			}
 			if at < 0 {
-				return nil, b.err(int(x.Pos), pgerr.UndefinedColumn, "column %q does not exist", x.Parts[len(x.Parts)-1])
+				name := x.Parts[len(x.Parts)-1]
+				return nil, operandHint(b.err(int(x.Pos), pgerr.UndefinedColumn, "column %q does not exist", name), q, name)
 			}
 		}
 		if at < 0 {
@@ -326,6 +326,9 @@ func newScope(parent *scope) *scope {
 
 func (b *Binder) bindSetOp(q *ast.Select, parent *scope) (exec.Node, error) {
 	s := q.SetOp
+	if err := b.lockOver(q, "is not allowed with UNION/INTERSECT/EXCEPT"); err != nil {
+		return nil, err
+	}
 	l, err := b.bindQuery(s.Left, parent)
 	if err != nil {
 		return nil, err
@@ -339,6 +342,44 @@ func (b *Binder) bindSetOp(q *ast.Select, parent *scope) (exec.Node, error) {
 		return nil, err
 	}
 	return b.orderLimit(q, n, parent)
+}
+
+// operandHint completes the error about a column that another query of a UNION has and the
+// first has not.
+func operandHint(e *pgerr.Error, q *ast.Select, name string) *pgerr.Error {
+	if q.SetOp == nil {
+		return e
+	}
+	var operands []*ast.Select
+	var flatten func(q *ast.Select)
+	flatten = func(q *ast.Select) {
+		if q.SetOp == nil || len(q.OrderBy) > 0 || q.Limit != nil || q.With != nil {
+			operands = append(operands, q)
+			return
+		}
+		flatten(q.SetOp.Left)
+		flatten(q.SetOp.Right)
+	}
+	flatten(q.SetOp.Left)
+	flatten(q.SetOp.Right)
+	in := 0
+	for i, o := range operands {
+		if o.Core == nil {
+			continue
+		}
+		for _, t := range o.Core.Targets {
+			if t.Alias == name || t.Alias == "" && outputName(t.Expr) == name {
+				if in > 0 {
+					return e
+				}
+				in = i + 1
+			}
+		}
+	}
+	if in == 0 {
+		return e
+	}
+	return e.WithHint(`There is a column named "%s" in table "*SELECT* %d", but it cannot be referenced from this part of the query.`, name, in)
 }
 
 // firstPos is where a query's first output expression stands.

@@ -27,6 +27,7 @@ type relItem struct {
 	table *rel.Table
 	vt    exec.VirtualTable
 	sub   *subRel
+	cte   bool // sub is a WITH query
 	fn    *funcRel
 	refs  map[int]*exec.Col
 	order []int // attribute numbers in the order they were referred to

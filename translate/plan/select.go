@@ -113,6 +113,12 @@ func (c *coreBinder) bind() (exec.Node, error) {
 	if err := c.bindDistinctOn(); err != nil {
 		return nil, err
 	}
+	if err := c.checkLocks(trees); err != nil {
+		return nil, err
+	}
+	if err := c.recursiveAggregate(); err != nil {
+		return nil, err
+	}
 	c.grouped = len(core.GroupBy) > 0 || len(c.agg.aggs) > 0 || c.having != nil
 	return c.build(trees, where)
 }

@@ -120,7 +120,6 @@ select i from generate_series(1, 3) i union select 2 order by i desc
 
 select 1 as a union select 2 as b order by a
 
--- differs: without the hint
 select 1 as a union select 2 as b order by b
 
 select 'a' union select 'b' order by 1 desc
@@ -135,7 +134,6 @@ select date '2024-01-01' union select timestamp '2024-01-01 12:00' order by 1
 
 select 1 union select 2 order by 1 + 1
 
--- differs: FOR UPDATE is accepted without effect
 select 1 union select 2 limit 1 for update
 
 select a.i, b.i from generate_series(1, 2) a(i), generate_series(1, 2) b(i) except select 1, 1 order by 1, 2
@@ -150,10 +148,8 @@ with a(x, y) as (select 1) select * from a
 
 with a as (select 1), a as (select 2) select * from a
 
--- differs: without the hint
 with a as (select * from b), b as (select 1) select * from a
 
--- differs: not supported: forward references between WITH queries
 with recursive a as (select * from b), b as (select 1 as x) select * from a
 
 with recursive t(n) as (select 1 union all select n * 2 from t where n < 100) select * from t
@@ -166,7 +162,6 @@ with recursive t as (select 1 as n union all select n + 1 from t) select n from 
 
 with recursive t(n) as (select n from t) select * from t
 
--- differs: the recursive reference is found in subqueries too
 with recursive t(n) as (select 1 union all select n + 1 from t where n < (select max(n) from t)) select * from t
 
 with recursive t(n) as (select 1 union all select 'a' from t) select * from t
