@@ -57,8 +57,8 @@ const (
 	callRewrite = "CALL ducklake_rewrite_data_files('lake', delete_threshold => 0.05)"
 	callFlush   = "CALL ducklake_flush_inlined_data('lake')"
 	// What is expired and removed is older than any transaction of the workload; younger snapshots are the collector's own subject.
-	callExpire  = "CALL ducklake_expire_snapshots('lake', older_than => now() - INTERVAL '8 seconds')"
-	callCleanup = "CALL ducklake_cleanup_old_files('lake', older_than => now() - INTERVAL '15 seconds')"
+	callExpire  = "CALL ducklake_expire_snapshots('lake', older_than => now() - INTERVAL '15 seconds')"
+	callCleanup = "CALL ducklake_cleanup_old_files('lake', older_than => now() - INTERVAL '20 seconds')"
 )
 
 // S0: one writer, everything but flush, which has faults of the client's own that need no second writer.

@@ -59,6 +59,7 @@ func value(ctx context.Context, c *pgconn.PgConn, sql string) (string, error) {
 type Raw struct {
 	c   *pgconn.PgConn
 	t   RawTable
+	at  head // of the open transaction
 	buf strings.Builder
 }
 
@@ -166,14 +167,27 @@ func (r *Raw) Commit(ctx context.Context, value int64) (attempts int, snapshot i
 }
 
 func (r *Raw) try(ctx context.Context, value int64) (int64, error) {
-	if err := r.c.Exec(ctx, begin).Close(); err != nil {
+	if err := r.Begin(ctx); err != nil {
 		return 0, err
 	}
-	h, err := r.head(ctx)
-	if err != nil {
-		return 0, fmt.Errorf("reading the head: %w", err)
+	return r.Finish(ctx, value)
+}
+
+// Begin opens a transaction and reads the newest snapshot in it. Finish goes on from there.
+func (r *Raw) Begin(ctx context.Context) error {
+	if err := r.c.Exec(ctx, begin).Close(); err != nil {
+		return err
 	}
-	if err := r.c.Exec(ctx, r.batch(h, value)).Close(); err != nil {
+	var err error
+	if r.at, err = r.head(ctx); err != nil {
+		return fmt.Errorf("reading the head: %w", err)
+	}
+	return nil
+}
+
+// Finish sends the batch of a one-row insert and COMMIT, and returns the snapshot that the commit made.
+func (r *Raw) Finish(ctx context.Context, value int64) (int64, error) {
+	if err := r.c.Exec(ctx, r.batch(r.at, value)).Close(); err != nil {
 		return 0, err
 	}
 	if err := r.c.Exec(ctx, "COMMIT").Close(); err != nil {
@@ -182,8 +196,14 @@ func (r *Raw) try(ctx context.Context, value int64) (int64, error) {
 		}
 		return 0, err
 	}
-	return h.id + 1, nil
+	return r.at.id + 1, nil
 }
+
+// Rollback ends the open transaction.
+func (r *Raw) Rollback(ctx context.Context) error { return r.c.Exec(ctx, "ROLLBACK").Close() }
+
+// Cut closes the connection without a word to the server.
+func (r *Raw) Cut() error { return r.c.Conn().Close() }
 
 // ErrInDoubt says that COMMIT was sent and not answered: the commit may be there or not.
 var ErrInDoubt = errors.New("the outcome of the commit is not known")
