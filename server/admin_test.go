@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"github.com/eiderdb/eider/kv"
+	"github.com/eiderdb/eider/kv/store"
 )
 
 // testValue is a metric's value, summed over its labels.
@@ -82,6 +83,10 @@ func TestAdmin(t *testing.T) {
 	c.expect("C:BEGIN T D:1 C:SELECT_1 H d:20000 d:20000 d:20000 c C:COPY_3 E:42P01 Z:E")
 	m.CommitGroup("lake", 3, 1, 100, true, time.Millisecond)
 	m.Conflict("lake", "row")
+	m.CommitAttempt("lake", "committed")
+	m.TurnWait("lake", store.TurnRetry, time.Millisecond)
+	m.TurnHeld("lake", store.TurnRetry, 1)
+	m.TurnOverrun("lake", store.TurnRetry)
 	m.WatchEngine(func() kv.Metrics { return kv.Metrics{DiskBytes: 77, DiskFull: true} })
 	m.WatchPlanCache(func() PlanCache { return PlanCache{Hits: 5} })
 	_, text := get("/metrics")
@@ -138,6 +143,10 @@ func TestMetricList(t *testing.T) {
 	m.WatchPlanCache(func() PlanCache { return PlanCache{} })
 	m.CommitGroup("c", 1, 1, 1, true, 0)
 	m.Conflict("c", "row")
+	m.CommitAttempt("lake", "committed")
+	m.TurnWait("lake", store.TurnRetry, time.Millisecond)
+	m.TurnHeld("lake", store.TurnRetry, 1)
+	m.TurnOverrun("lake", store.TurnRetry)
 	m.failed("XX000")
 	m.statement("COPY 1", 0)
 	New(Options{Metrics: m})

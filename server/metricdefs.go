@@ -28,6 +28,10 @@ var (
 	metricGroups       = Metric{"eider_commit_groups_total", "counter", []string{"synced"}, "Group commits, by whether they waited for stable storage."}
 	metricGroupSize    = Metric{"eider_commit_group_size", "histogram", nil, "Transactions written by one group commit."}
 	metricCommitBytes  = Metric{"eider_commit_bytes_total", "counter", nil, "Bytes of committed write batches."}
+	metricAttempts     = Metric{"eider_commit_attempts_total", "counter", []string{"catalog", "outcome"}, "Attempts to commit a DuckLake snapshot, by outcome: committed, or what the attempt lost a race for: snapshot (the next snapshot's id), row, schema."}
+	metricTurnWaits    = Metric{"eider_commit_turn_wait_seconds", "histogram", []string{"kind"}, "Time that transactions waited for their turn: retry (a transaction that lost before), lease (a first attempt while losses are frequent), commit (a commit that lets a retry go first). Who did not wait is not counted."}
+	metricTurnOverruns = Metric{"eider_commit_turn_overruns_total", "counter", []string{"kind"}, "Turns taken away from their holder because somebody waited and the bound had passed."}
+	metricTurnHolders  = Metric{"eider_commit_turn_holders", "gauge", []string{"kind"}, "Transactions that hold the turn of their catalog."}
 	metricApplies      = Metric{"eider_commit_apply_seconds", "histogram", []string{"synced"}, "Time to write one group, fsync included where synced is true."}
 )
 
@@ -61,6 +65,7 @@ var countedMetrics = []Metric{
 	metricAccepted, metricAuthFailures, metricPanics, metricReceived, metricSent, metricCopyRows,
 	metricStatements, metricDurations, metricErrors, metricCommits, metricRefused, metricConflicts,
 	metricGroups, metricGroupSize, metricCommitBytes, metricApplies,
+	metricAttempts, metricTurnWaits, metricTurnOverruns, metricTurnHolders,
 }
 
 var liveMetrics = []Metric{

@@ -33,6 +33,10 @@ type Metrics struct {
 	groupSize    prometheus.Histogram
 	commitBytes  prometheus.Counter
 	applies      *prometheus.HistogramVec
+	attempts     *prometheus.CounterVec
+	turnWaits    *prometheus.HistogramVec
+	turnOverruns *prometheus.CounterVec
+	turnHolders  *prometheus.GaugeVec
 
 	kinds map[string]*kindMetrics // every kind; the children are made when they are needed
 	live  *liveCollector
@@ -45,7 +49,10 @@ type kindMetrics struct {
 	seconds    prometheus.Observer
 }
 
-var _ store.Observer = (*Metrics)(nil)
+var (
+	_ store.Observer     = (*Metrics)(nil)
+	_ store.TurnObserver = (*Metrics)(nil)
+)
 
 // statementKinds are the values of the label kind: the first word of a command tag. What
 // is not here is counted as OTHER, so that clients cannot make up label values.
@@ -91,6 +98,11 @@ func NewMetrics() *Metrics {
 	m.groupSize = histogramVec(metricGroupSize, prometheus.ExponentialBuckets(1, 2, 9)).WithLabelValues().(prometheus.Histogram)
 	m.commitBytes = counter(metricCommitBytes)
 	m.applies = histogramVec(metricApplies, seconds)
+	m.attempts = counterVec(metricAttempts)
+	m.turnWaits = histogramVec(metricTurnWaits, seconds)
+	m.turnOverruns = counterVec(metricTurnOverruns)
+	m.turnHolders = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: metricTurnHolders.Name, Help: metricTurnHolders.Help}, metricTurnHolders.Labels)
+	m.reg.MustRegister(m.turnHolders)
 	m.kinds = make(map[string]*kindMetrics, len(statementKinds))
 	for _, k := range statementKinds {
 		m.kinds[k] = &kindMetrics{}
@@ -163,6 +175,26 @@ func (m *Metrics) CommitGroup(catalog string, committed, refused, bytes int, syn
 
 // Conflict counts a transaction that lost against another.
 func (m *Metrics) Conflict(catalog, kind string) { m.conflicts.WithLabelValues(catalog, kind).Inc() }
+
+// CommitAttempt counts an attempt to commit a snapshot.
+func (m *Metrics) CommitAttempt(catalog, outcome string) {
+	m.attempts.WithLabelValues(catalog, outcome).Inc()
+}
+
+// TurnWait counts a wait for a turn.
+func (m *Metrics) TurnWait(_ string, kind store.TurnKind, waited time.Duration) {
+	m.turnWaits.WithLabelValues(string(kind)).Observe(waited.Seconds())
+}
+
+// TurnHeld counts the holders of turns.
+func (m *Metrics) TurnHeld(_ string, kind store.TurnKind, change int) {
+	m.turnHolders.WithLabelValues(string(kind)).Add(float64(change))
+}
+
+// TurnOverrun counts a turn that was taken away.
+func (m *Metrics) TurnOverrun(_ string, kind store.TurnKind) {
+	m.turnOverruns.WithLabelValues(string(kind)).Inc()
+}
 
 // watch shows a server's sessions.
 func (m *Metrics) watch(s *Server) {

@@ -106,6 +106,7 @@ type Session struct {
 
 	set  *settings
 	tx   txState
+	turn turnState
 	temp *store.TempSpace
 
 	stmts     map[string]*prepared
@@ -185,6 +186,7 @@ func (s *Session) Close() {
 	s.dropAllPortals(true)
 	s.unlistenAll()
 	s.shared.leave(s)
+	s.shared.clients.leave(s.clientKey())
 	s.temp.Reset()
 }
 
@@ -234,6 +236,7 @@ func NewSession(d Deps, o SessionOptions) (*Session, error) {
 		return nil, s.toPG(context.Background(), err)
 	}
 	s.shared.join(s)
+	s.turn.client = s.shared.clients.join(s.clientKey())
 	return s, nil
 }
 

@@ -19,6 +19,7 @@ type Shared struct {
 	funcs   *exec.FuncSet
 	plans   *planCaches
 	migrate Migrations
+	clients turnClients
 
 	mu       sync.Mutex
 	sessions map[*Session]struct{}
@@ -47,6 +48,7 @@ func NewShared(o SharedOptions) *Shared {
 		funcs:    exec.NewFuncSet(pgcatalog.Funcs()...),
 		plans:    newPlanCaches(o.PlanCacheEntries),
 		migrate:  o.Migrations,
+		clients:  turnClients{m: make(map[clientKey]*turnClient)},
 		sessions: make(map[*Session]struct{}),
 		locks:    make(map[lockKey]*advisoryLock),
 		names:    make(map[nameKey]*nameHold),

@@ -92,6 +92,9 @@ func (s *Session) edge(ctx context.Context, out Out, err *error) {
 	}
 	if *err != nil {
 		// Which schema a key is in is known only while the transaction lives.
+		if s.tx.open {
+			s.noteLoss(*err)
+		}
 		*err = s.toPG(ctx, *err)
 		s.fail()
 	}
@@ -170,6 +173,9 @@ func isConflict(err error) bool { return errors.Is(err, store.ErrSerialization) 
 func (s *Session) simpleAttempt(ctx context.Context, rq *request, last bool, out Out) error {
 	sctx, cancel := s.statementContext(ctx)
 	defer cancel()
+	if err := s.awaitTurn(sctx, rq.sql[rq.fp.Start:]); err != nil {
+		return s.cause(sctx, err)
+	}
 	if err := s.resolve(rq); err != nil {
 		return err
 	}

@@ -172,17 +172,25 @@ func (s *Session) commitTx(ctx context.Context) error {
 		o.Sync = s.set.decoded().sync
 		err = s.tx.txn.SetOptions(o)
 	}
+	snapshot := false
 	if err == nil && s.tx.txn != nil {
+		t := s.tx.txn
+		t.Contend(ctx, snapshotTable)
 		// A commit that is under way is not to be cancelled: its outcome would be unknown.
-		err = s.deps.Guard.Commit(context.WithoutCancel(ctx), s.tx.txn, guard.Info{
+		err = s.deps.Guard.Commit(context.WithoutCancel(ctx), t, guard.Info{
 			User: s.opts.User, Application: s.set.text("application_name"),
 			Looked: s.tx.looked, Since: s.tx.since, HasSince: s.tx.hasSince,
 		})
 		s.tx.txn = nil
+		snapshot = t.Contends()
 	}
 	if err != nil {
+		s.noteLoss(err)
 		s.abort()
 		return err
+	}
+	if snapshot {
+		s.noteCommit()
 	}
 	notifies, listens := s.tx.notifies, s.tx.listens
 	s.finishTx(true)
@@ -207,6 +215,7 @@ func (s *Session) abort() {
 // finishTx clears the state of the transaction that just ended.
 func (s *Session) finishTx(committed bool) {
 	s.dropTxPortals()
+	s.noteEnd()
 	s.set.end(committed)
 	if s.tx.locks {
 		s.releaseLocks(false, true)

@@ -166,6 +166,7 @@ func (s *Session) discardAll() {
 	s.unlistenAll()
 	s.releaseLocks(true, true)
 	s.locks = false
+	s.turn.lost = false // the connection goes back to a pool; what is known of its client stays
 	if s.tempUsed {
 		s.temp.Reset()
 		s.tempUsed = false

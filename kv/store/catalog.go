@@ -49,6 +49,7 @@ type Catalog struct {
 	markID  uint64            // guarded by mu
 
 	queue commitQueue
+	turns *turns
 }
 
 // Name returns the catalog's present name.
@@ -71,6 +72,7 @@ func newCatalog(s *Store, id, oid uint32, name string) *Catalog {
 	c := &Catalog{store: s, id: id, oid: oid, prefix: catalogPrefix(id), lastMod: make(map[uint64]uint64)}
 	c.rows = join(c.prefix, kindRows)
 	c.name.Store(&name)
+	c.turns = newTurns(s.opts.Turns, s.opts.Clock, s.opts.turnObserver, c.Name)
 	return c
 }
 

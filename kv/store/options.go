@@ -32,8 +32,12 @@ type Options struct {
 	MaxGroupBytes int64
 	// MaxGroup bounds the number of transactions written with one sync. Default 256.
 	MaxGroup int
+	// Turns says how transactions that race for a snapshot take turns.
+	Turns TurnOptions
 	// MaxGhosts bounds the descriptors of dropped inlined tables kept per catalog. Default 1024.
 	MaxGhosts int
+
+	turnObserver TurnObserver // Observer, or nobody
 }
 
 func (o Options) withDefaults() Options {
@@ -46,6 +50,11 @@ func (o Options) withDefaults() Options {
 	if o.Observer == nil {
 		o.Observer = noObserver{}
 	}
+	var ok bool
+	if o.turnObserver, ok = o.Observer.(TurnObserver); !ok {
+		o.turnObserver = noObserver{}
+	}
+	o.Turns = o.Turns.withDefaults()
 	if o.MaxTxnBytes <= 0 {
 		o.MaxTxnBytes = 1 << 30
 	}
@@ -74,7 +83,7 @@ type TxnOptions struct {
 }
 
 // Observer is told about what the sequencers do. Its methods are called from the
-// committing goroutines, must be safe for concurrent use and return soon.
+// committing goroutines, must be safe for concurrent use and return soon. See also TurnObserver.
 type Observer interface {
 	// CommitGroup reports one group written to the engine: members committed, members
 	// refused, bytes of the batch, whether it was synced, and how long Apply took.

@@ -203,7 +203,18 @@ func (c *Catalog) writeGroup(members []*commitRequest) {
 		return
 	}
 	c.publish(g, seq, markOID, markID)
+	leaveTurns(members)
 	c.store.opts.Observer.CommitGroup(c.Name(), g.n, refused, size, g.sync, took)
+}
+
+// leaveTurns gives back the turns of a published group. Refused members do it themselves,
+// when they give up.
+func leaveTurns(members []*commitRequest) {
+	for _, m := range members {
+		if m.err == nil {
+			m.t.leaveTurn(true)
+		}
+	}
 }
 
 // applyGroup writes a group's batch, which is self-contained: whatever is to carry

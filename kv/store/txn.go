@@ -29,6 +29,15 @@ type Txn struct {
 	recheck func() error
 	onScan  func(tbl *rel.Table, a Access)
 
+	turn    *turn // nil: none was taken, or it was given back
+	had     *turn // as turn, but kept
+	entered bool  // turns.enter was called, turns.leave was not
+	contend struct {
+		ctx   context.Context // of the wait for the turn; nil: Contend was not called
+		table string
+		adds  bool
+	}
+
 	exported []string
 	done     bool
 	frozen   bool // made by Freeze
@@ -244,6 +253,9 @@ func (t *Txn) Commit(ctx context.Context) error {
 	err := t.endTemp()
 	if err == nil && !t.main.clean() {
 		if err = t.EnsureSnapshot(); err == nil {
+			err = t.awaitCommit()
+		}
+		if err == nil {
 			err = t.commitMain(ctx)
 		}
 	}
@@ -265,6 +277,7 @@ func (t *Txn) Rollback() error {
 
 func (t *Txn) finish(committed bool) {
 	t.done = true
+	t.leaveTurn(false)
 	t.unexport()
 	if !committed && !t.frozen {
 		for storage := range t.main.made {

@@ -30,6 +30,9 @@ type Options struct {
 	MaxMessage      Bytes         `name:"max-message" default:"1GiB" help:"Longest message, and so longest statement, that is accepted from a client."`
 	StatementMemory Bytes         `name:"statement-memory" default:"512MiB" help:"Memory that sorts, joins and aggregates of one statement may take; more ends it with SQLSTATE 53200."`
 	TransactionSize Bytes         `name:"transaction-size" default:"1GiB" help:"Bytes that one transaction may write."`
+	CommitTurn      bool          `name:"commit-turn" default:"true" help:"Let a transaction that lost the race for a snapshot commit before others when it comes again, so that no commit needs more than two attempts."`
+	CommitTurnBound time.Duration `name:"commit-turn-bound" default:"2s" help:"Longest time for which others' commits wait for such a transaction."`
+	CommitPacing    bool          `name:"commit-pacing" default:"true" help:"While such losses are frequent, let connections that commit begin one after the other, so that hardly any loses. Readers never wait."`
 	PlanCache       int           `name:"plan-cache" default:"4096" help:"Plans kept, of all catalogs; 0 turns the cache off."`
 	StartupTimeout  time.Duration `name:"startup-timeout" default:"60s" help:"Time for a client to connect and authenticate."`
 	ShutdownTimeout time.Duration `name:"shutdown-timeout" default:"30s" help:"Time for running statements to end after SIGTERM or SIGINT, before they are cancelled. A second signal cancels them at once."`

@@ -38,6 +38,9 @@ func (o *Options) Validate() error {
 	if o.MaxConnections < 1 {
 		return fmt.Errorf("%w: max-connections must be at least 1", ErrConfig)
 	}
+	if o.CommitTurn && o.CommitTurnBound <= 0 {
+		return fmt.Errorf("%w: commit-turn-bound must be more than 0; commit-turn=false turns turns off", ErrConfig)
+	}
 	const leastMessage, mostMessage = 64 << 10, 1<<31 - 16
 	if o.MaxMessage < leastMessage || o.MaxMessage > mostMessage {
 		return fmt.Errorf("%w: max-message must be between 64KiB and 2047MiB", ErrConfig)

@@ -1,0 +1,140 @@
+package store
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/eiderdb/eider/kv/rel"
+)
+
+// AwaitRetry waits for the turn of a transaction that repeats one which lost a race. It
+// must be called before the transaction reads. Until the transaction ends, or the turn's
+// bound has passed, nobody else commits a snapshot. The error is the context's.
+func (t *Txn) AwaitRetry(ctx context.Context) error { return t.awaitTurn(ctx, TurnRetry) }
+
+// AwaitLease waits for the turn of a first attempt that is likely to commit a snapshot.
+// It must be called before the transaction reads, and waits only while losses are
+// frequent. The error is the context's.
+func (t *Txn) AwaitLease(ctx context.Context) error {
+	if t.cat.turns.o.NoPacing || !t.cat.turns.stormy() {
+		return nil
+	}
+	return t.awaitTurn(ctx, TurnLease)
+}
+
+func (t *Txn) awaitTurn(ctx context.Context, kind TurnKind) (err error) {
+	if t.done {
+		return ErrTxnDone
+	}
+	if t.turn != nil || t.view != nil || t.cat.turns.o.Off {
+		return nil
+	}
+	t.turn, err = t.cat.turns.take(ctx, kind)
+	t.had = t.turn
+	return err
+}
+
+// Contend says that transactions race for the keys of the tables of a name. If t adds one,
+// Commit lets the holder of the turn go first, unless ctx ends: then it fails with the
+// context's error.
+func (t *Txn) Contend(ctx context.Context, table string) { t.contend.ctx, t.contend.table = ctx, table }
+
+// Contends reports, after Commit, whether t has added what Contend named.
+func (t *Txn) Contends() bool { return t.contend.adds }
+
+// awaitCommit lets the holder of the turn go first. A transaction that has lost already
+// does not wait: the sequencer refuses it.
+func (t *Txn) awaitCommit() error {
+	c := &t.contend
+	if c.ctx == nil {
+		return nil
+	}
+	var taken bool
+	var err error
+	if c.adds, taken, err = t.adds(c.table); err != nil || !c.adds || taken || t.cat.turns.o.Off {
+		return err
+	}
+	if err := t.cat.turns.enter(c.ctx, t.turn); err != nil {
+		return err
+	}
+	t.entered = true
+	return nil
+}
+
+// Overran reports whether the transaction lost a retry's turn because its bound had passed.
+// It may be called after the transaction's end.
+func (t *Txn) Overran() bool {
+	u := t.had
+	if u == nil {
+		return false
+	}
+	t.cat.turns.mu.Lock()
+	defer t.cat.turns.mu.Unlock()
+	return u.overran && u.kind == TurnRetry
+}
+
+// leaveTurn gives back whatever the transaction has of the turn. The sequencer calls it
+// as soon as others can see the commit, so that the next one need not wait for the disk.
+func (t *Txn) leaveTurn(committed bool) {
+	u, g := t.turn, t.cat.turns
+	t.turn = nil
+	if t.entered {
+		t.entered = false
+		if committed {
+			g.obs.CommitAttempt(t.cat.Name(), "committed")
+		}
+		g.leave(u, committed)
+		return
+	}
+	if u != nil {
+		g.end(u)
+	}
+}
+
+// Lost notes that a transaction which wanted to commit a snapshot lost a race for what:
+// "snapshot", "row" or "schema".
+func (c *Catalog) Lost(what string) {
+	if c.turns.o.Off {
+		return
+	}
+	c.turns.lost()
+	c.turns.obs.CommitAttempt(c.Name(), what)
+}
+
+// Turns reports whether the catalog's transactions take turns.
+func (c *Catalog) Turns() bool { return !c.turns.o.Off }
+
+// adds reports whether t adds a key to a unique index of a table of the given name, in any
+// schema, and whether somebody has committed such a key meanwhile.
+func (t *Txn) adds(table string) (adds, taken bool, err error) {
+	sp := &t.main
+	for i := range t.deps {
+		if t.deps[i].name != table {
+			continue
+		}
+		tbl, ok := sp.current().table(t.deps[i].oid)
+		if !ok {
+			continue
+		}
+		for j := range tbl.Indexes {
+			lo := rel.AppendIndex(join(sp.rows), tbl, &tbl.Indexes[j])
+			sp.ov.tree.Ascend(&entry{key: lo}, func(e *entry) bool {
+				if !bytes.HasPrefix(e.key, lo) {
+					return false
+				}
+				if e.check != checkFree || e.del {
+					return true
+				}
+				adds = true
+				if !sp.made[tbl.Storage] {
+					taken, err = sp.newest.Has(e.key)
+				}
+				return err == nil && !taken
+			})
+			if taken || err != nil {
+				return adds, taken, err
+			}
+		}
+	}
+	return adds, false, nil
+}

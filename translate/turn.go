@@ -1,0 +1,265 @@
+package translate
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/eiderdb/eider/kv/store"
+)
+
+// Which transactions take turns is decided here, by what clients send; what a turn is, in
+// store/turn.go.
+//
+// A transaction that lost the race for a snapshot id comes again after a pause. DuckDB
+// does so on any connection of its pool: what it reads first then (snapshots and
+// statistics, unfiltered) says that it is a retry, and that its process has lost before
+// keeps others who read the same from being taken for one. Other clients keep to their
+// connection, and begin with the head.
+
+// snapshotTable is the table whose primary key DuckLake's commits race for.
+const snapshotTable = "ducklake_snapshot"
+
+// lossMemory is how long a loss entitles its client to a turn: longer than the longest
+// pause between two attempts.
+const lossMemory = 30 * time.Second
+
+// writerMemory is how long a session that committed a snapshot counts as a writer.
+const writerMemory = 30 * time.Second
+
+// turnState is what a session knows about its part in races.
+type turnState struct {
+	client *turnClient
+	// lost: the last transaction lost, and the session has not been reset since.
+	lost bool
+	// wrote is when the session last committed a snapshot; zero if a transaction that
+	// began as a writer's has not written since.
+	wrote time.Time
+	// began: the running transaction began with a read of the head.
+	began bool
+	// retry is the running transaction if it has, or had, a retry's turn.
+	retry *store.Txn
+}
+
+// clientKey says which sessions are one client's: those of one process, as far as can be
+// told.
+type clientKey struct {
+	catalog         uint32
+	user, app, host string
+}
+
+// turnClient is what the sessions of one client share.
+type turnClient struct {
+	refs int // guarded by turnClients.mu
+
+	mu       sync.Mutex
+	losses   int       // guarded by mu: losses whose retry has not come yet
+	lastLoss time.Time // guarded by mu
+	overran  bool      // guarded by mu: a retry held its turn too long, and nothing was committed since
+}
+
+// turnClients are the clients of a server.
+type turnClients struct {
+	mu sync.Mutex
+	m  map[clientKey]*turnClient // guarded by mu
+}
+
+func (s *Session) clientKey() clientKey {
+	host, _, err := net.SplitHostPort(s.opts.RemoteAddr)
+	if err != nil {
+		host = s.opts.RemoteAddr
+	}
+	return clientKey{catalog: s.catOID, user: s.opts.User, app: s.opts.ApplicationName, host: host}
+}
+
+func (c *turnClients) join(k clientKey) *turnClient {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.m[k]
+	if t == nil {
+		t = &turnClient{}
+		c.m[k] = t
+	}
+	t.refs++
+	return t
+}
+
+func (c *turnClients) leave(k clientKey) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t := c.m[k]; t != nil {
+		if t.refs--; t.refs == 0 {
+			delete(c.m, k)
+		}
+	}
+}
+
+// lose notes a loss.
+func (c *turnClient) lose(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.losses++
+	c.lastLoss = now
+}
+
+// retry reports whether a retry of the client may take the turn, and counts it. own says
+// that the session itself has lost.
+func (c *turnClient) retry(now time.Time, own bool) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now.Sub(c.lastLoss) > lossMemory {
+		c.losses = 0
+	}
+	due := c.losses > 0 || own
+	c.losses = max(c.losses-1, 0)
+	return due && !c.overran
+}
+
+func (c *turnClient) setOverran(is bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.overran = is
+}
+
+// firstRead is what a transaction's first statement tells about it.
+type firstRead uint8
+
+const (
+	readOther firstRead = iota
+	readHead            // the newest snapshot: anybody may begin so
+	readRetry           // what DuckLake reads before it repeats a commit
+)
+
+// maxFirstRead is the longest text that is looked at: schema names may be long, batches are not meant.
+const maxFirstRead = 2048
+
+// classifyFirst looks at the text of a transaction's first statement.
+func classifyFirst(sql string) firstRead {
+	if len(sql) > maxFirstRead {
+		return readOther
+	}
+	sql = strings.TrimLeft(sql, " \t\r\n")
+	if len(sql) < 7 {
+		return readOther
+	}
+	switch {
+	case strings.EqualFold(sql[:6], "SELECT"), strings.EqualFold(sql[:5], "COPY "):
+	default:
+		return readOther
+	}
+	switch {
+	case !strings.Contains(sql, "ducklake_"):
+		return readOther
+	case strings.Contains(sql, snapshotTable) && (strings.Contains(sql, "MAX(snapshot_id)") || strings.Contains(sql, "max(snapshot_id)")):
+		return readHead
+	case sql[0] != 'C' && sql[0] != 'c':
+		return readOther
+	}
+	// COPY (SELECT … FROM "schema"."table" [WHERE …]) TO STDOUT …
+	end := strings.LastIndex(sql, ") TO STDOUT")
+	if end < 0 {
+		return readOther
+	}
+	from := strings.LastIndex(sql[:end], " FROM ")
+	if from < 0 {
+		return readOther
+	}
+	source := strings.TrimRight(sql[from+len(" FROM "):end], " \n")
+	table, where, filtered := strings.Cut(source, " WHERE ")
+	table = strings.Trim(table[strings.LastIndexByte(table, '.')+1:], `"`)
+	switch table {
+	case snapshotTable, "ducklake_table_stats", "ducklake_table_column_stats":
+		if !filtered {
+			return readRetry
+		}
+	case "ducklake_snapshot_changes":
+		if !filtered || strings.HasPrefix(where, `"snapshot_id" > `) {
+			return readRetry
+		}
+	}
+	return readOther
+}
+
+// awaitTurn waits for the turn if the statement begins a transaction that should have one.
+// It must be called before the transaction takes its view.
+func (s *Session) awaitTurn(ctx context.Context, sql string) error {
+	if !s.tx.block || s.tx.failed || s.tx.txn != nil && s.tx.txn.HasSnapshot() || !s.catalog.Turns() {
+		return nil
+	}
+	first := classifyFirst(sql)
+	if first == readOther {
+		return nil
+	}
+	now := s.now()
+	s.turn.began = true
+	switch {
+	case first == readRetry || s.turn.lost:
+		own := s.turn.lost
+		s.turn.lost = false
+		if !s.turn.client.retry(now, own) {
+			return nil
+		}
+		t, err := s.txn()
+		if err != nil {
+			return err
+		}
+		s.turn.retry = t
+		return t.AwaitRetry(ctx)
+	case !s.turn.wrote.IsZero() && now.Sub(s.turn.wrote) <= writerMemory:
+		t, err := s.txn()
+		if err != nil {
+			return err
+		}
+		return t.AwaitLease(ctx)
+	}
+	return nil
+}
+
+// noteLoss looks whether an error says that the session's transaction lost a race.
+func (s *Session) noteLoss(err error) {
+	var unique *store.UniqueViolation
+	var serial *store.SerializationError
+	what := "row"
+	switch {
+	case errors.As(err, &unique):
+		if unique.Table != snapshotTable {
+			return
+		}
+		what = "snapshot"
+	case errors.As(err, &serial):
+		if serial.Schema {
+			what = "schema"
+		}
+	default:
+		return
+	}
+	if !s.tx.block {
+		return // a statement of its own, which nobody repeats in the way that is ordered here
+	}
+	s.turn.lost = true
+	s.turn.client.lose(s.now())
+	s.catalog.Lost(what)
+}
+
+// noteCommit notes that the session committed a snapshot.
+func (s *Session) noteCommit() {
+	s.turn.lost = false
+	s.turn.wrote = s.now()
+	s.turn.began, s.turn.retry = false, nil
+	s.turn.client.setOverran(false)
+}
+
+// noteEnd notes the end of a transaction. One that began as a writer's and has not
+// written makes the session count as a reader.
+func (s *Session) noteEnd() {
+	if s.turn.began && !s.turn.lost {
+		s.turn.wrote = time.Time{}
+	}
+	if s.turn.retry != nil && s.turn.retry.Overran() {
+		s.turn.client.setOverran(true)
+	}
+	s.turn.began, s.turn.retry = false, nil
+}

@@ -1,0 +1,316 @@
+package translate_test
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/eiderdb/eider/kv/memkv"
+	"github.com/eiderdb/eider/kv/store"
+	"github.com/eiderdb/eider/translate"
+)
+
+const (
+	snapshotDDL = `CREATE TABLE ducklake_snapshot(snapshot_id BIGINT PRIMARY KEY, snapshot_time TIMESTAMPTZ, schema_version BIGINT, next_catalog_id BIGINT, next_file_id BIGINT);
+		CREATE TABLE ducklake_table_stats(table_id BIGINT, record_count BIGINT, next_row_id BIGINT, file_size_bytes BIGINT);
+		INSERT INTO ducklake_snapshot VALUES (0, NOW(), 0, 1, 0); INSERT INTO ducklake_table_stats VALUES (1, 0, 0, 0)`
+	beginRR   = "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ"
+	headRead  = "SELECT snapshot_id, schema_version, next_catalog_id, next_file_id\n FROM \"public\".ducklake_snapshot WHERE snapshot_id = (\n SELECT MAX(snapshot_id) FROM \"public\".ducklake_snapshot\n )"
+	retryRead = `COPY (SELECT "table_id", "record_count", "file_size_bytes", "next_row_id" FROM "public"."ducklake_table_stats" ) TO STDOUT (FORMAT "text");`
+)
+
+func batch(n int) string {
+	return strings.ReplaceAll(`INSERT INTO "public".ducklake_snapshot VALUES (?, NOW(), 0, 1, 0);UPDATE "public".ducklake_table_stats SET record_count=? WHERE table_id=1;`, "?", strconv.Itoa(n))
+}
+
+// turnWorld is a world in the fake time of a test of its own.
+func turnWorld(t *testing.T, f func(w *world)) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.Background()
+		st, err := store.Open(ctx, memkv.New(), store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := st.CreateCatalog(ctx, "lake"); err != nil {
+			t.Fatal(err)
+		}
+		w := &world{
+			t: t, store: st, clock: time.Now, shared: translate.NewShared(translate.SharedOptions{}),
+			sessions: map[string]*translate.Session{}, notified: map[string][]string{}, pid: 100,
+		}
+		w.run("setup", snapshotDDL)
+		f(w)
+		for _, s := range w.sessions {
+			s.Close()
+		}
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestDoomedBatch: a batch for a snapshot that exists meanwhile ends at its first
+// statement, with PostgreSQL's words, though the transaction cannot see that snapshot.
+func TestDoomedBatch(t *testing.T) {
+	turnWorld(t, func(w *world) {
+		for _, s := range []string{"a", "b"} {
+			w.run(s, beginRR)
+			w.run(s, headRead)
+		}
+		w.run("a", batch(1))
+		w.run("a", "COMMIT")
+		got := w.simple("b", batch(1)+"CREATE TABLE never (i int); SELECT 'not run'", nil, "")
+		for _, want := range []string{
+			`duplicate key value violates unique constraint "ducklake_snapshot_pkey"`, "23505",
+			"Key (snapshot_id)=(1) already exists.", "Z E",
+		} {
+			if !strings.Contains(got, want) {
+				t.Errorf("no %q in\n%s", want, got)
+			}
+		}
+		if strings.Contains(got, "UPDATE") || strings.Contains(got, "INSERT 0") || strings.Contains(got, "not run") {
+			t.Errorf("went on:\n%s", got)
+		}
+		w.run("b", "ROLLBACK")
+	})
+}
+
+// from connects a session from an address of its own: another client than all others.
+func (w *world) from(name, addr string) {
+	w.pid++
+	s, err := translate.NewSession(translate.Deps{Store: w.store, Shared: w.shared, Clock: w.clock},
+		translate.SessionOptions{User: "eider", Database: "lake", PID: w.pid, RemoteAddr: addr})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.sessions[name] = s
+}
+
+// lose makes session s lose the race for the next snapshot, n, against a.
+func (w *world) lose(s string, n int) {
+	w.run(s, beginRR)
+	w.run(s, headRead)
+	w.run("a", batch(n))
+	w.fails(s, batch(n))
+	w.run(s, "ROLLBACK")
+}
+
+// blocked starts a message of a session and reports whether it waits; done gives its transcript.
+func (w *world) blocked(s, sql string) (waits func() bool, result func() string) {
+	w.session(s)
+	ch := make(chan string, 1)
+	go func() { ch <- w.simple(s, sql, nil, "") }()
+	return func() bool { synctest.Wait(); return len(ch) == 0 }, func() string { return <-ch }
+}
+
+// TestRetryHoldsTurn: from the first read of a retry, on whatever connection of the
+// client, others' commits wait; those that have lost then hear so at once.
+func TestRetryHoldsTurn(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		// retry is the session that comes again, first what it says first.
+		retry, first string
+		reset        bool // DISCARD ALL after the loss
+		holds        bool
+	}{
+		{"same connection", "b", retryRead, false, true},
+		{"pooled connection", "c", retryRead, true, true},
+		{"same connection after a reset", "b", retryRead, true, true},
+		{"client without the conflict query", "b", headRead, false, true},
+		{"another transaction of the pool", "b", headRead, true, false},
+		{"another transaction on another connection", "c", headRead, true, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			turnWorld(t, func(w *world) {
+				w.run("other", beginRR)
+				w.lose("b", 1)
+				if c.reset {
+					w.run("b", "DISCARD ALL")
+				}
+				w.run(c.retry, beginRR)
+				w.run(c.retry, c.first)
+				w.run("other", headRead)
+				w.run("other", batch(2))
+				waits, result := w.blocked("other", "COMMIT")
+				if got := waits(); got != c.holds {
+					t.Fatalf("the other's commit waits: %v", got)
+				}
+				if !c.holds {
+					result()
+					return
+				}
+				start := time.Now()
+				w.run("options", "BEGIN; INSERT INTO ducklake_table_stats VALUES (7, 0, 0, 0); COMMIT") // no snapshot
+				w.run(c.retry, batch(2))
+				w.run(c.retry, "COMMIT")
+				if got := result(); !strings.Contains(got, "23505") || !strings.Contains(got, "Z I") {
+					t.Errorf("the other's commit: %s", got)
+				}
+				if took := time.Since(start); took != 0 {
+					t.Errorf("the other waited %s", took)
+				}
+			})
+		})
+	}
+}
+
+// TestTurnGivenBack: whatever ends the retry lets the others go on.
+func TestTurnGivenBack(t *testing.T) {
+	for name, end := range map[string]func(w *world){
+		"rollback":   func(w *world) { w.run("b", "ROLLBACK") },
+		"error":      func(w *world) { w.fails("b", "SELECT 1/0") },
+		"disconnect": func(w *world) { w.session("b").Close() },
+		"nothing":    func(*world) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			turnWorld(t, func(w *world) {
+				w.run("other", beginRR)
+				w.lose("b", 1)
+				w.run("b", beginRR)
+				w.run("b", retryRead)
+				w.run("other", headRead)
+				w.run("other", batch(2))
+				waits, result := w.blocked("other", "COMMIT")
+				if !waits() {
+					t.Fatal("the commit does not wait")
+				}
+				start := time.Now()
+				end(w)
+				if got := result(); strings.Contains(got, "ERROR") {
+					t.Errorf("commit: %s", got)
+				}
+				want := time.Duration(0)
+				if name == "nothing" {
+					want = store.DefaultTurnBound
+				}
+				if took := time.Since(start); took != want {
+					t.Errorf("the commit waited %s, want %s", took, want)
+				}
+			})
+		})
+	}
+}
+
+// TestOverrun: a client whose retry held the turn too long gets none until it commits.
+func TestOverrun(t *testing.T) {
+	turnWorld(t, func(w *world) {
+		w.from("b", "192.0.2.1:4711")
+		overrun := func(n int) bool {
+			w.lose("b", n)
+			w.run("b", beginRR)
+			w.run("b", retryRead)
+			other := "other" + strconv.Itoa(n) // not known as a writer
+			w.run(other, beginRR)
+			w.run(other, headRead)
+			w.run(other, batch(n+1))
+			waits, result := w.blocked(other, "COMMIT")
+			held := waits()
+			result()
+			w.run("b", "ROLLBACK")
+			return held
+		}
+		if !overrun(1) {
+			t.Fatal("no turn for a retry")
+		}
+		if overrun(3) {
+			t.Fatal("a turn for who held one too long")
+		}
+		w.run("b", beginRR)
+		w.run("b", batch(5))
+		w.run("b", "COMMIT")
+		if !overrun(6) {
+			t.Fatal("no turn after a commit")
+		}
+	})
+}
+
+// TestTurnCancelled: a wait for the turn ends with the statement's context.
+func TestTurnCancelled(t *testing.T) {
+	turnWorld(t, func(w *world) {
+		w.lose("b", 1)
+		w.lose("c", 2)
+		w.run("b", beginRR)
+		w.run("b", retryRead)
+		w.run("c", beginRR)
+		ctx, cancel := context.WithCancel(context.Background())
+		errs := make(chan error, 1)
+		go func() {
+			errs <- w.session("c").Simple(ctx, retryRead, &transcript{sess: w.session("c")})
+		}()
+		synctest.Wait()
+		cancel()
+		if err := <-errs; !errors.Is(err, context.Canceled) && asPG(t, err).Code != "57014" {
+			t.Errorf("cancelled: %v", err)
+		}
+		w.run("c", "ROLLBACK")
+		w.run("b", batch(3))
+		w.run("b", "COMMIT")
+	})
+}
+
+// TestPacing: while losses are frequent, sessions that write read the head one after the
+// other, and readers at once.
+func TestPacing(t *testing.T) {
+	turnWorld(t, func(w *world) {
+		commit := func(s string, n int) {
+			w.run(s, beginRR)
+			w.run(s, headRead)
+			w.run(s, batch(n))
+			w.run(s, "COMMIT")
+		}
+		commit("x", 1)
+		commit("y", 2)
+		w.run("x", beginRR)
+		w.run("x", headRead)
+		w.run("y", beginRR)
+		w.run("y", headRead) // no storm: nobody waits
+		w.run("y", "ROLLBACK")
+		w.run("x", "ROLLBACK")
+		w.run("b", beginRR)
+		w.lose("b", 3)
+		commit("x", 4)
+		commit("y", 5)
+
+		w.run("x", beginRR)
+		w.run("x", headRead)
+		w.run("y", beginRR)
+		waits, result := w.blocked("y", headRead)
+		if !waits() {
+			t.Fatal("the second writer does not wait")
+		}
+		w.run("reader", beginRR)
+		w.run("reader", headRead)
+		w.run("reader", "COMMIT")
+		w.run("x", batch(6))
+		w.run("x", "COMMIT")
+		if got := result(); !strings.Contains(got, "6") {
+			t.Errorf("head after the wait: %s", got)
+		}
+		w.run("y", batch(7))
+		w.run("y", "COMMIT")
+
+		// A writer that only reads is waited for once, and for the bound of a lease at most.
+		w.run("x", beginRR)
+		w.run("x", headRead)
+		w.run("y", beginRR)
+		start := time.Now()
+		w.run("y", headRead)
+		if took := time.Since(start); took == 0 || took > store.DefaultTurnLease {
+			t.Errorf("waited %s for an idle writer", took)
+		}
+		w.run("y", "COMMIT")
+		w.run("x", "COMMIT")
+		w.run("x", beginRR)
+		w.run("x", headRead)
+		w.run("y", beginRR)
+		start = time.Now()
+		w.run("y", headRead)
+		if took := time.Since(start); took != 0 {
+			t.Errorf("waited %s for a reader", took)
+		}
+	})
+}
