@@ -222,6 +222,12 @@ func (k *checker) overlaps() error {
 		if d.Ended || k.addedFile(d.DataFileID) {
 			continue
 		}
+		if flush, err := k.flushed(d); flush || err != nil {
+			if err != nil {
+				return err
+			}
+			continue // it has nothing that was not deleted before
+		}
 		beside, err := k.inlinedOf(d.TableID, d.DataFileID)
 		if err != nil {
 			return err

@@ -48,7 +48,7 @@ func MisplacedFlushes(added []lake.DeleteFile, f Files) ([]lake.DeleteFile, erro
 
 // readable is the part of a delete file's validity in which its data file can be read.
 func readable(d, data lake.Span) lake.Span {
-	if !d.Ended || data.End < d.End {
+	if data.Ended && (!d.Ended || data.End < d.End) {
 		d.End, d.Ended = data.End, true
 	}
 	return d
