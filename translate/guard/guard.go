@@ -62,12 +62,8 @@ func (g *Guard) Commit(ctx context.Context, txn *store.Txn, in Info) error {
 	if !txn.TouchedPrefix(prefix) {
 		return txn.Commit(ctx)
 	}
-	c := &run{g: g, ctx: ctx, txn: txn, in: in, catalog: txn.Catalog().Name()}
-	err := txn.Refresh()
-	if err == nil {
-		err = c.check()
-	}
-	if err != nil {
+	c := g.run(ctx, txn, in)
+	if err := c.look(); err != nil {
 		if rerr := txn.Rollback(); rerr != nil && !errors.Is(rerr, store.ErrTxnDone) {
 			return errors.Join(err, rerr)
 		}
@@ -83,6 +79,25 @@ func (g *Guard) Commit(ctx context.Context, txn *store.Txn, in Info) error {
 	}
 	c.record(cat)
 	return nil
+}
+
+// Look does what Commit does before the commit, which may be done more than once.
+func (g *Guard) Look(ctx context.Context, txn *store.Txn, in Info) error {
+	if !txn.TouchedPrefix(prefix) {
+		return nil
+	}
+	return g.run(ctx, txn, in).look()
+}
+
+func (g *Guard) run(ctx context.Context, txn *store.Txn, in Info) *run {
+	return &run{g: g, ctx: ctx, txn: txn, in: in, catalog: txn.Catalog().Name()}
+}
+
+func (r *run) look() error {
+	if err := r.txn.Refresh(); err != nil {
+		return err
+	}
+	return r.check()
 }
 
 // run is the look at one commit.

@@ -17,6 +17,10 @@ type view struct {
 	txn   *store.Txn
 	space uint32
 	read  []*rel.Table
+
+	head    lake.Snapshot
+	hasHead bool
+	known   bool // head is
 }
 
 // of returns a table of the lake; ok is false when the lake has none of that name.
@@ -65,7 +69,16 @@ func one[T any](v *view, table, column string, id int64, read func(relation, row
 }
 
 // Head is the newest snapshot: the last key of its primary key, where there is one.
-func (v *view) Head() (s lake.Snapshot, ok bool, err error) {
+func (v *view) Head() (lake.Snapshot, bool, error) {
+	if v.known {
+		return v.head, v.hasHead, nil
+	}
+	s, ok, err := v.newest()
+	v.head, v.hasHead, v.known = s, ok, err == nil
+	return s, ok, err
+}
+
+func (v *view) newest() (s lake.Snapshot, ok bool, err error) {
 	r, found := v.of(snapshotTable)
 	if !found {
 		return s, false, nil
