@@ -349,11 +349,11 @@ func (c *classifier) tagged(id int64, alter func(int64) *TableChange) {
 
 func (c *classifier) files() {
 	b := c.b
-	owner := map[int64]int64{} // data files of the batch
+	own := map[int64]bool{} // data files that the commit adds
 	for _, r := range b.DataFiles.Added {
 		t := c.table(r.TableID)
 		t.Added = append(t.Added, r.ID)
-		owner[r.ID] = r.TableID
+		own[r.ID] = true
 	}
 	for _, r := range b.DataFiles.Removed {
 		t := c.table(r.TableID)
@@ -369,6 +369,9 @@ func (c *classifier) files() {
 	}
 	for _, r := range b.DeleteFiles.Added {
 		t := c.table(r.TableID)
+		if own[r.DataFileID] {
+			continue // rows that nobody else has seen: part of the insert or flush
+		}
 		t.Deleted = append(t.Deleted, r.DataFileID)
 		if r.HasPartialMax {
 			t.Taken = append(t.Taken, r.DataFileID)
@@ -393,11 +396,22 @@ func (c *classifier) inlined() {
 	for i := range c.b.InlinedDeletes {
 		r := &c.b.InlinedDeletes[i]
 		t := c.table(r.TableID)
+		// A flush that was taken back in part has removed deletes and given them back.
+		back := map[lake.InlinedDelete]int{}
 		for _, d := range r.Added {
-			t.Inlined = append(t.Inlined, d.FileID)
+			back[d]++
 		}
 		for _, d := range r.Removed {
+			if back[d] > 0 {
+				back[d]--
+				continue
+			}
 			t.Uninlined = append(t.Uninlined, d.FileID)
+		}
+		for d, n := range back {
+			if n > 0 {
+				t.Inlined = append(t.Inlined, d.FileID)
+			}
 		}
 		if len(r.Changed) > 0 {
 			c.set.Parts |= PartPlain

@@ -91,6 +91,14 @@ func TestAgreeWithClients(t *testing.T) {
 			b.DataFiles = rows(lake.DataFile{ID: 1, TableID: 2, Span: live(9)})
 		}},
 		{"inserted and deleted in one transaction", "inlined_insert:1,inlined_delete:1", nil},
+		{"a file made and deleted from in one transaction", "inserted_into_table:1", func(b *conflict.Batch) {
+			b.DataFiles = rows(lake.DataFile{ID: 1, TableID: 1, Span: live(9)})
+			b.DeleteFiles = rows(lake.DeleteFile{ID: 2, TableID: 1, DataFileID: 1, Span: live(9)})
+		}},
+		{"inlined deletes removed and given back", "inline_flush:1", func(b *conflict.Batch) {
+			d := lake.InlinedDelete{TableID: 1, FileID: 3, RowID: 4, Begin: 5}
+			b.InlinedDeletes = []conflict.InlinedDeletes{{TableID: 1, Rows: conflict.Rows[lake.InlinedDelete]{Added: []lake.InlinedDelete{d}, Removed: []lake.InlinedDelete{d}}}}
+		}},
 		{"a message only", "", nil},
 		{"1.4.4 renames a view", `dropped_view:4,created_view:"main"."v2",altered_view:4`, func(b *conflict.Batch) {
 			b.Views = changed(view, viewEnded)

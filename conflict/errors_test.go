@@ -20,26 +20,36 @@ import (
 // list complete.
 var constructors = map[string]any{
 	"BadSpan":                conflict.BadSpan,
+	"BaseExpired":            conflict.BaseExpired,
 	"BeginsLater":            conflict.BeginsLater,
 	"ChangesUndone":          conflict.ChangesUndone,
 	"ChangesUnreadable":      conflict.ChangesUnreadable,
 	"ChangesUnsaid":          conflict.ChangesUnsaid,
+	"ColumnGone":             conflict.ColumnGone,
 	"CommittedAlready":       conflict.CommittedAlready,
 	"CounterBack":            conflict.CounterBack,
 	"DeadReference":          conflict.DeadReference,
+	"DeleteCountBeyond":      conflict.DeleteCountBeyond,
 	"DeleteFileDate":         conflict.DeleteFileDate,
 	"DeleteOfEndedFile":      conflict.DeleteOfEndedFile,
 	"DeleteOfForeignFile":    conflict.DeleteOfForeignFile,
+	"DeletePosition":         conflict.DeletePosition,
 	"DeleteRace":             conflict.DeleteRace,
 	"DeletedTwice":           conflict.DeletedTwice,
+	"DeletesDropped":         conflict.DeletesDropped,
+	"FileScheduled":          conflict.FileScheduled,
 	"FormatRefused":          conflict.FormatRefused,
 	"FormatTooNew":           conflict.FormatTooNew,
 	"FormatUnsaved":          conflict.FormatUnsaved,
 	"HeadRemoved":            conflict.HeadRemoved,
 	"IDBeyondCounter":        conflict.IDBeyondCounter,
+	"IDReused":               conflict.IDReused,
+	"InlinedDeletesDropped":  conflict.InlinedDeletesDropped,
+	"InlinedShape":           conflict.InlinedShape,
 	"MergeOfDeletedRows":     conflict.MergeOfDeletedRows,
 	"NameTaken":              conflict.NameTaken,
 	"NegativeCount":          conflict.NegativeCount,
+	"NextRowIDBack":          conflict.NextRowIDBack,
 	"NextRowIDMoved":         conflict.NextRowIDMoved,
 	"NullID":                 conflict.NullID,
 	"PathTaken":              conflict.PathTaken,
@@ -53,7 +63,9 @@ var constructors = map[string]any{
 	"RowIDsChange":           conflict.RowIDsChange,
 	"RowIDsLost":             conflict.RowIDsLost,
 	"RowIDsShared":           conflict.RowIDsShared,
+	"RowsDropped":            conflict.RowsDropped,
 	"ScheduledLive":          conflict.ScheduledLive,
+	"SchemaNotEmpty":         conflict.SchemaNotEmpty,
 	"SecondDeleteFile":       conflict.SecondDeleteFile,
 	"SnapshotNotNext":        conflict.SnapshotNotNext,
 	"SnapshotPinned":         conflict.SnapshotPinned,
@@ -63,24 +75,12 @@ var constructors = map[string]any{
 	"SourcesMixed":           conflict.SourcesMixed,
 	"StateMoved":             conflict.StateMoved,
 	"StatisticsNarrowed":     conflict.StatisticsNarrowed,
-	"TextSortFlush":          conflict.TextSortFlush,
-	"TwoLive":                conflict.TwoLive,
-	"DeletesDropped":         conflict.DeletesDropped,
-	"InlinedDeletesDropped":  conflict.InlinedDeletesDropped,
-	"RowsDropped":            conflict.RowsDropped,
-	"DeleteCountBeyond":      conflict.DeleteCountBeyond,
-	"DeletePosition":         conflict.DeletePosition,
 	"TableGone":              conflict.TableGone,
 	"TableWithoutColumns":    conflict.TableWithoutColumns,
-	"InlinedShape":           conflict.InlinedShape,
-	"BaseExpired":            conflict.BaseExpired,
-	"SchemaNotEmpty":         conflict.SchemaNotEmpty,
-	"IDReused":               conflict.IDReused,
-	"FileScheduled":          conflict.FileScheduled,
-	"NextRowIDBack":          conflict.NextRowIDBack,
-	"ViewGone":               conflict.ViewGone,
-	"ColumnGone":             conflict.ColumnGone,
+	"TextSortFlush":          conflict.TextSortFlush,
+	"TwoLive":                conflict.TwoLive,
 	"Unverified":             conflict.Unverified,
+	"ViewGone":               conflict.ViewGone,
 }
 
 func TestEveryConstructor(t *testing.T) {
@@ -184,6 +184,77 @@ func TestTextsAndRetry(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Every text of a refusal is made by a constructor, so that the property above is about
+// all of them: nobody else fills a Violation in or changes one.
+func TestOnlyConstructorsMakeViolations(t *testing.T) {
+	t.Parallel()
+	for _, dir := range []string{".", "hold", "../translate", "../translate/guard"} {
+		for path, f := range sources(t, dir) {
+			if dir == "." && strings.HasPrefix(filepath.Base(path), "errors") {
+				continue
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.CompositeLit:
+					for _, e := range n.Elts {
+						if kv, ok := e.(*ast.KeyValueExpr); ok && (isIdent(kv.Key, "SQLState") || isIdent(kv.Key, "Text") && isViolation(n.Type)) {
+							t.Errorf("%s makes a Violation by hand", path)
+						}
+					}
+				case *ast.AssignStmt:
+					for _, l := range n.Lhs {
+						if sel, ok := l.(*ast.SelectorExpr); ok && (sel.Sel.Name == "SQLState" || sel.Sel.Name == "Text") && isIdent(sel.X, "v") {
+							t.Errorf("%s changes a Violation", path)
+						}
+					}
+				}
+				return true
+			})
+		}
+	}
+}
+
+// Package guard has one place that turns a refusal into an error of the wire; all other
+// errors of its own would be texts that nobody checks.
+func TestGuardRefusesInOnePlace(t *testing.T) {
+	t.Parallel()
+	made := map[string][]string{}
+	for path, f := range sources(t, "../translate/guard") {
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			ast.Inspect(fn, func(n ast.Node) bool {
+				if sel, ok := n.(*ast.SelectorExpr); ok && isIdent(sel.X, "pgerr") && (sel.Sel.Name == "New" || sel.Sel.Name == "Wrap" || sel.Sel.Name == "Error") {
+					made[fn.Name.Name] = append(made[fn.Name.Name], path)
+				}
+				return true
+			})
+		}
+	}
+	for name, where := range made {
+		if name != "refusal" {
+			t.Errorf("%s in %v makes an error of the wire", name, where)
+		}
+	}
+	if len(made) == 0 {
+		t.Error("nothing was found: the test looks in the wrong place")
+	}
+}
+
+func isIdent(e ast.Expr, name string) bool {
+	id, ok := e.(*ast.Ident)
+	return ok && id.Name == name
+}
+
+func isViolation(e ast.Expr) bool {
+	if sel, ok := e.(*ast.SelectorExpr); ok {
+		return sel.Sel.Name == "Violation"
+	}
+	return isIdent(e, "Violation")
 }
 
 // sources parses the Go files of a folder without its tests.

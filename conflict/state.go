@@ -91,7 +91,7 @@ func Check(c Commit) ([]Violation, error) {
 		k.compactions, k.deleteFiles, k.inlinedDeletes, k.overlaps, k.removedDeletes,
 		k.files, k.scheduled, k.statistics,
 		k.schemas, k.tables, k.columns, k.views, k.macros, k.tags, k.registry,
-		k.textSorts,
+		k.textSorts, k.agreement,
 	} {
 		if k.lost {
 			break
