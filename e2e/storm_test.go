@@ -33,6 +33,7 @@ type gale struct {
 	failures []string
 	refused  map[string]int
 	reads    map[string]int // reads that were answered with an error
+	errors   map[string]int // all errors
 }
 
 // onStorm runs a case on each server.
@@ -41,7 +42,7 @@ func onStorm(t *testing.T, writers int, run func(ctx context.Context, t *testing
 		t.Run(target.Name(), func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 			defer cancel()
-			g := &gale{target: target, db: newDatabase(), data: t.TempDir(), attempts: map[int]int{}, refused: map[string]int{}, reads: map[string]int{}}
+			g := &gale{target: target, db: newDatabase(), data: t.TempDir(), attempts: map[int]int{}, refused: map[string]int{}, reads: map[string]int{}, errors: map[string]int{}}
 			if err := target.CreateDatabase(ctx, g.db); err != nil {
 				t.Fatal(err)
 			}
@@ -121,6 +122,7 @@ func (g *gale) account(w int, what string, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for k, v := range n.Errors {
+		g.errors[k+" "+n.Texts[k]] += v
 		if strings.HasSuffix(k, " read") {
 			g.reads[k+" "+n.Texts[k]] += v
 		}
@@ -144,6 +146,9 @@ func (g *gale) account(w int, what string, err error) {
 func (g *gale) judge(ctx context.Context, t *testing.T) {
 	t.Helper()
 	t.Logf("%d commits, attempts %v, %d lost races, refused %v", g.commits, g.attempts, g.lostRace, g.refused)
+	for text, n := range g.errors {
+		t.Logf("%5d × %s", n, text)
+	}
 	report := t.Logf
 	if g.target.Name() == "eider" {
 		report = t.Errorf
