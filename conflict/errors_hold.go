@@ -74,3 +74,14 @@ func Unverified(t TableRef, file int64, path, why string) Violation {
 		detail("%s", fmt.Sprintf("The file is %s.", quoted(path))).
 		hint("Let the server read the lake's files, or set the row-id hold to warn for this table.")
 }
+
+// CodeCompactionDate marks a compaction whose output is seen in other snapshots than its
+// sources.
+const CodeCompactionDate Code = "compaction-date"
+
+// CompactionDated refuses an output that other snapshots would see than saw its sources.
+func CompactionDated(t TableRef, output, is, want int64) Violation {
+	return terminal(CodeCompactionDate, stateCheck, t,
+		"data file %d of table %v is dated %d, its sources want %d", output, t, is, want).
+		detail("Some snapshots would lack its rows, or have them twice.")
+}

@@ -58,6 +58,7 @@ var constructors = map[string]any{
 	"ReplacedDeleteFileGone": conflict.ReplacedDeleteFileGone,
 	"RewriteOfOtherDeletes":  conflict.RewriteOfOtherDeletes,
 	"RowCount":               conflict.RowCount,
+	"CompactionDated":        conflict.CompactionDated,
 	"RowIDColumn":            conflict.RowIDColumn,
 	"RowIDShape":             conflict.RowIDShape,
 	"RowIDsChange":           conflict.RowIDsChange,

@@ -31,7 +31,7 @@ var rules = []rule{
 	{"conflict", []string{"conflict", "lake"}},
 	{"lake", nil},
 	{"server", []string{"kv", "translate", "server"}},
-	{"cmd/eider", []string{"kv", "translate", "server", "cmd/eider"}},
+	{"cmd/eider", []string{"kv", "translate", "server", "conflict", "lake", "cmd/eider"}},
 	{"internal", []string{"internal", "cmd/eider", "conflict", "server"}},
 }
 

@@ -1,0 +1,91 @@
+package hold
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// DeletePositions reads a delete file: the positions of deleted rows in its data file, in
+// ascending order. It reads the column pos of Parquet files and deletion vectors in Puffin
+// files.
+func (v *Verifier) DeletePositions(ctx context.Context, f *File) (pos []int64, err error) {
+	ctx, cancel := v.limit(ctx)
+	defer cancel()
+	if v.cache != nil {
+		if p, ok := v.cache.positions(f); ok {
+			return p, nil
+		}
+	}
+	if f.Format == "puffin" {
+		pos, err = v.vector(ctx, f)
+	} else {
+		pos, err = v.posColumn(ctx, f)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !slices.IsSorted(pos) {
+		slices.Sort(pos)
+	}
+	if len(pos) > 0 && pos[0] < 0 {
+		return nil, fmt.Errorf("%w: a negative position", ErrDamaged)
+	}
+	if v.cache != nil {
+		v.cache.putPositions(f, pos)
+	}
+	return pos, nil
+}
+
+func (v *Verifier) posColumn(ctx context.Context, f *File) (pos []int64, err error) {
+	r, err := v.open(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	if r.pq.NumRows() > v.opts.MaxBytes/8 {
+		return nil, ErrBudget
+	}
+	err = guarded(func() error {
+		leaf := -1
+		for _, c := range r.pq.Root().Columns() {
+			if c.Name() == posColumn && c.Leaf() && !c.Repeated() {
+				leaf = c.Index()
+			}
+		}
+		if leaf < 0 {
+			return fmt.Errorf("%w: it has no column pos", ErrDamaged)
+		}
+		c := r.column(leaf, "pos")
+		defer c.close()
+		return c.each(func(p []int64) error {
+			pos = append(pos, p...)
+			return nil
+		})
+	})
+	return pos, err
+}
+
+func (v *Verifier) vector(ctx context.Context, f *File) (pos []int64, err error) {
+	file, err := v.opts.Files.Open(ctx, f.Path, f.Size)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if f.Key != "" {
+		return nil, fmt.Errorf("%w: an encrypted deletion vector", ErrEncrypted)
+	}
+	if file.Size() > v.opts.MaxBytes {
+		return nil, ErrBudget
+	}
+	b := make([]byte, file.Size())
+	if n, err := file.ReadAt(b, 0); n < len(b) {
+		return nil, err
+	}
+	err = guarded(func() error {
+		pos, err = readVectors(b, v.opts.MaxBytes/8)
+		return err
+	})
+	return pos, err
+}
