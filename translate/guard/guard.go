@@ -202,6 +202,7 @@ func (r *run) lake(c *commit, base *store.Txn, amend bool) (amended bool, err er
 	if err != nil {
 		return false, err
 	}
+	found = append(found, conflict.Agree(set, conflict.Names{Schema: is.schemaName})...)
 	if len(found) == 0 && r.g.o.Holds != nil {
 		m, err := modes()
 		if err != nil {

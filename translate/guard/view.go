@@ -146,6 +146,20 @@ func (v *view) Schema(id int64) ([]lake.Schema, error) {
 	return list(v, schemaTable, "schema_id", bigint(id), relation.schema)
 }
 
+// schemaName is the name of a live schema.
+func (v *view) schemaName(id int64) (string, bool) {
+	versions, err := v.Schema(id)
+	if err != nil {
+		return "", false
+	}
+	for _, s := range versions {
+		if !s.Ended {
+			return s.Name, true
+		}
+	}
+	return "", false
+}
+
 func (v *view) Table(id int64) ([]lake.Table, error) {
 	return list(v, tableTable, "table_id", bigint(id), relation.table)
 }
