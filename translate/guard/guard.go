@@ -22,11 +22,9 @@ type Options struct {
 	Default conflict.Mode
 	// Found is told about each violation with what was done about it; may be nil.
 	Found func(catalog string, code conflict.Code, mode conflict.Mode)
-	// Positions reads delete files of a catalog's lakes; may be nil.
-	Positions func(catalog string) conflict.DeletePositions
-	// Holds are further checks, after all others have passed; may be nil. They may be slow:
-	// nothing is locked while they run.
-	Holds func(ctx context.Context, catalog string, c conflict.Commit, modes *conflict.Modes) ([]conflict.Violation, error)
+	// Hold keeps row ids in compactions, after all checks have passed, and reads delete
+	// files; may be nil. It may be slow: nothing is locked while it reads.
+	Hold *Hold
 }
 
 // Guard looks at commits that write to lakes. It is safe for concurrent use.
@@ -167,8 +165,9 @@ func (r *run) lake(c *commit, base *store.Txn, amend bool) (amended bool, err er
 	}
 	modes := func() (*conflict.Modes, error) { return loadModes(r.txn, c.batch.Schema, r.g.o.Default) }
 	k := conflict.Commit{Batch: c.batch, Was: was, Is: is, Ctx: r.ctx}
-	if r.g.o.Positions != nil {
-		k.Positions = r.g.o.Positions(r.catalog)
+	st := &holdState{was: was, is: is}
+	if r.g.o.Hold != nil {
+		k.Positions = r.g.o.Hold.positions(st)
 	}
 	if s, ok := c.batch.Snapshot(); ok {
 		k.Base, k.HasBase = s.ID-1, true
@@ -183,6 +182,9 @@ func (r *run) lake(c *commit, base *store.Txn, amend bool) (amended bool, err er
 	}
 	k.Set = set
 	if amend {
+		if err := r.g.o.Hold.nullStarts(r.ctx, c, set, st); err != nil {
+			return false, err
+		}
 		list, err := conflict.Amend(k, r.g.o.Clock().UnixMicro())
 		if err != nil {
 			return false, err
@@ -203,15 +205,11 @@ func (r *run) lake(c *commit, base *store.Txn, amend bool) (amended bool, err er
 		return false, err
 	}
 	found = append(found, conflict.Agree(set, conflict.Names{Schema: is.schemaName})...)
-	if len(found) == 0 && r.g.o.Holds != nil {
-		m, err := modes()
-		if err != nil {
-			return false, err
-		}
-		if found, err = r.g.o.Holds(r.ctx, r.catalog, k, m); err != nil {
-			return false, err
-		}
+	held, err := r.g.o.Hold.verify(r.ctx, c, set, st)
+	if err != nil {
+		return false, err
 	}
+	found = append(found, held...)
 	for _, t := range is.read {
 		r.txn.WatchRows(t)
 	}

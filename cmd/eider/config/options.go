@@ -38,6 +38,19 @@ type Options struct {
 	ShutdownTimeout time.Duration `name:"shutdown-timeout" default:"30s" help:"Time for running statements to end after SIGTERM or SIGINT, before they are cancelled. A second signal cancels them at once."`
 	DrainTimeout    time.Duration `name:"drain-timeout" default:"30s" help:"Time for which a stopping server goes on reading a client's COPY data after that. Closing the connection of a sending DuckDB breaks its whole instance."`
 
+	LakePaths    []string `name:"lake-paths" default:"local" help:"Folders with data files of lakes that the server may read, to verify row ids: /srv/lake, s3://bucket/lake. The word local stands for every other folder of this machine and promises nothing: files that are not there are passed over. Empty: the server reads no data file."`
+	S3Endpoint   string   `name:"s3-endpoint" help:"Object storage for s3:// paths: host, host:port or a URL, of which http:// turns TLS off. Empty: Amazon S3."`
+	S3Region     string   `name:"s3-region" help:"Region of the buckets; empty: AWS_REGION, or what the storage says."`
+	S3PathStyle  bool     `name:"s3-path-style" help:"Put the bucket into the path and not into the host's name, as most servers but Amazon's want it."`
+	S3AccessKey  string   `name:"s3-access-key" help:"Access key of the object storage; empty: AWS_ACCESS_KEY_ID, or requests that are not signed."`
+	S3SecretFile string   `name:"s3-secret-file" help:"File with the secret key for s3-access-key; empty: AWS_SECRET_ACCESS_KEY."`
+
+	HoldTier      int           `name:"hold-tier" default:"2" help:"How far compactions are verified where their files can be read: 0 by the catalog alone, 1 by the files' footers, 2 by all row ids, 3 by all rows, for tests. Tier 0 is always on."`
+	HoldTimeout   time.Duration `name:"hold-timeout" default:"2m" help:"Time for reading files when one commit is verified; what is not read then is not verified."`
+	HoldBytes     Bytes         `name:"hold-bytes" default:"4GiB" help:"Row ids read to verify one commit, at most, at 8 bytes each."`
+	HoldCache     int           `name:"hold-cache" default:"4096" help:"Files and verdicts remembered; 0 remembers none."`
+	NullRowStarts bool          `name:"null-row-starts" default:"true" help:"Store NULL as row_id_start of data files that have their rows' ids inside. Merges by DuckLake then keep the ids, which otherwise they must be refused for."`
+
 	LogFormat        string        `name:"log-format" default:"text" choices:"text json" help:"Form of the log on standard error: text or json."`
 	LogLevel         string        `name:"log-level" default:"info" choices:"debug info warn error" help:"Least severe messages to log: debug, info, warn or error."`
 	LogStatements    bool          `name:"log-statements" help:"Log every statement. Statements hold data."`

@@ -41,6 +41,12 @@ func (o *Options) Validate() error {
 	if o.CommitTurn && o.CommitTurnBound <= 0 {
 		return fmt.Errorf("%w: commit-turn-bound must be more than 0; commit-turn=false turns turns off", ErrConfig)
 	}
+	if o.HoldTier > 3 {
+		return fmt.Errorf("%w: hold-tier must be 0, 1, 2 or 3", ErrConfig)
+	}
+	if o.S3SecretFile != "" && o.S3AccessKey == "" {
+		return fmt.Errorf("%w: s3-secret-file needs s3-access-key", ErrConfig)
+	}
 	const leastMessage, mostMessage = 64 << 10, 1<<31 - 16
 	if o.MaxMessage < leastMessage || o.MaxMessage > mostMessage {
 		return fmt.Errorf("%w: max-message must be between 64KiB and 2047MiB", ErrConfig)

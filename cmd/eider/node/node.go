@@ -17,6 +17,7 @@ import (
 	"github.com/eiderdb/eider/server"
 	"github.com/eiderdb/eider/server/users"
 	"github.com/eiderdb/eider/translate"
+	"github.com/eiderdb/eider/translate/guard"
 )
 
 // Node is a running server.
@@ -81,7 +82,12 @@ func Start(ctx context.Context, o *config.Loaded, log *slog.Logger, version stri
 		s := shared.PlanStats()
 		return server.PlanCache{Hits: s.Hits, Misses: s.Misses, Entries: s.Entries}
 	})
+	rowIDs, err := newHold(&o.Options, os.Getenv, log)
+	if err != nil {
+		return nil, err
+	}
 	deps := translate.Deps{
+		Guard: guard.New(guard.Options{Logger: log, Hold: rowIDs}),
 		Store: n.store, Shared: shared, Logger: log, Version: version, Signal: n.srv.Signal,
 		Limits: translate.Limits{StatementMemory: int64(o.StatementMemory)},
 	}

@@ -1,0 +1,207 @@
+package guard
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/eiderdb/eider/conflict"
+	"github.com/eiderdb/eider/conflict/hold"
+	"github.com/eiderdb/eider/kv/row"
+	"github.com/eiderdb/eider/kv/store"
+	"github.com/eiderdb/eider/lake"
+	"github.com/eiderdb/eider/lake/files"
+)
+
+// Hold keeps the ids of rows: package conflict/hold with a catalog's rows as its state.
+type Hold struct {
+	Verifier *hold.Verifier
+	// NullStarts stores NULL as the row-id start of files that have their rows' ids inside.
+	NullStarts bool
+}
+
+// nullStarts amends the data files that the commit adds, in the store and in the batch.
+func (h *Hold) nullStarts(ctx context.Context, c *commit, set *conflict.ChangeSet, st *holdState) error {
+	if h == nil || !h.NullStarts || len(c.batch.DataFiles.Added) == 0 {
+		return nil
+	}
+	list, err := h.Verifier.Embedding(ctx, c.batch, set, st)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	null := make(map[int64]bool, len(list))
+	for i := range list {
+		null[list[i].ID] = true
+	}
+	t, ok := c.txn.TableByName(c.space, dataFileTable)
+	if !ok {
+		return nil
+	}
+	r := relation{c.txn, t}
+	var edits []target
+	err = c.txn.Changes(t, func(ch store.RowChange) bool {
+		if ch.Before == nil && ch.After != nil && null[r.num(ch.After, "data_file_id")] {
+			edits = append(edits, target{ch.RowID, slices.Clone(ch.After)})
+		}
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	for _, e := range edits {
+		n, err := r.with(e.tuple, "row_id_start", nil)
+		if err != nil {
+			return err
+		}
+		if err := c.txn.Update(t, e.rowid, e.tuple, n); err != nil {
+			return fmt.Errorf("row-id start of a data file: %w", err)
+		}
+	}
+	for i := range c.batch.DataFiles.Added {
+		if f := &c.batch.DataFiles.Added[i]; null[f.ID] {
+			f.RowIDStart, f.HasRowIDStart = 0, false
+		}
+	}
+	return nil
+}
+
+// verify holds the commit's compactions to their sources.
+func (h *Hold) verify(ctx context.Context, c *commit, set *conflict.ChangeSet, st *holdState) ([]conflict.Violation, error) {
+	if h == nil {
+		return nil, nil
+	}
+	cs, found, err := hold.Find(c.batch, set, st)
+	if err != nil || len(cs) == 0 {
+		return found, err
+	}
+	verdicts, err := h.Verifier.Verify(ctx, cs, st)
+	for i := range verdicts {
+		found = append(found, verdicts[i].Violations...)
+	}
+	return found, err
+}
+
+// positions reads delete files for the state checks.
+func (h *Hold) positions(st *holdState) conflict.DeletePositions {
+	return func(ctx context.Context, f lake.DeleteFile) ([]int64, error) {
+		path, err := st.Path(f.TableID, f.Path, f.Relative)
+		if err != nil {
+			return nil, err
+		}
+		return h.Verifier.DeletePositions(ctx, &hold.File{Path: path, Size: f.Size, Footer: f.Footer, Key: f.Key, Format: f.Format})
+	}
+}
+
+// holdState is the lake as the commit finds it. Names and paths are looked for with the
+// commit's own rows, since a table may be made and filled in one transaction.
+type holdState struct {
+	was, is *view
+	dirs    map[int64]tableDirs
+}
+
+type tableDirs struct {
+	data          string
+	schema, table files.Place
+}
+
+func (s *holdState) Table(id int64) conflict.TableRef {
+	t := conflict.TableRef{ID: id}
+	versions, err := s.is.Table(id)
+	if err != nil {
+		return t // a text does without the name
+	}
+	for _, v := range versions {
+		if t.Name == "" || !v.Ended {
+			t.Name = v.Name
+		}
+	}
+	return t
+}
+
+func (s *holdState) Sorted(table int64) (bool, error) {
+	list, err := s.was.Sorts(table)
+	return slices.ContainsFunc(list, func(x lake.Sort) bool { return !x.Ended }), err
+}
+
+func (s *holdState) LiveDelete(file int64) (out lake.DeleteFile, ok bool, err error) {
+	list, err := s.was.DeletesOf(file)
+	for _, d := range list {
+		if !d.Ended {
+			out, ok = d, true
+		}
+	}
+	return out, ok, err
+}
+
+func (s *holdState) InlinedDeletes(table, file int64) ([]int64, error) {
+	return list(s.was, inlinedDeletePrefix+itoa(table), "file_id", bigint(file), func(r relation, t row.Tuple) int64 {
+		return r.num(t, "row_id")
+	})
+}
+
+func (s *holdState) PartitionValues(file int64) ([]lake.PartitionValue, error) {
+	return list(s.is, fileValueTable, "data_file_id", bigint(file), relation.fileValue)
+}
+
+// MadeIn trusts begin_snapshot only where that snapshot gave out the file's id: files of
+// merges and flushes are dated back.
+func (s *holdState) MadeIn(f *lake.DataFile) (changes string, ok bool, err error) {
+	after, ok, err := one(s.was, snapshotTable, "snapshot_id", f.Begin, relation.snapshot)
+	if err != nil || !ok || after.NextFileID <= f.ID {
+		return "", false, err
+	}
+	before, ok, err := one(s.was, snapshotTable, "snapshot_id", f.Begin-1, relation.snapshot)
+	if err != nil || !ok || before.NextFileID > f.ID {
+		return "", false, err
+	}
+	c, ok, err := one(s.was, changesTable, "snapshot_id", f.Begin, relation.changes)
+	return c.Made, ok, err
+}
+
+func (s *holdState) LiveFiles(table int64) ([]lake.DataFile, error) {
+	all, err := list(s.was, dataFileTable, "table_id", bigint(table), relation.dataFile)
+	return slices.DeleteFunc(all, func(f lake.DataFile) bool { return f.Ended }), err
+}
+
+func (s *holdState) Path(table int64, path string, relative bool) (string, error) {
+	if !relative {
+		return path, nil
+	}
+	d, ok := s.dirs[table]
+	if !ok {
+		var err error
+		if d, err = s.folders(table); err != nil {
+			return "", err
+		}
+		if s.dirs == nil {
+			s.dirs = map[int64]tableDirs{}
+		}
+		s.dirs[table] = d
+	}
+	return files.Resolve(d.data, d.schema, d.table, files.Place{Path: path, Relative: true}), nil
+}
+
+// folders finds where a table's files are; of several versions the live one counts.
+func (s *holdState) folders(table int64) (d tableDirs, err error) {
+	tables, err := s.is.Table(table)
+	if err != nil {
+		return d, err
+	}
+	schema := int64(0)
+	for i, v := range tables {
+		if i == 0 || !v.Ended {
+			d.table, schema = files.Place{Path: v.Path, Relative: v.Relative}, v.SchemaID
+		}
+	}
+	schemas, err := s.is.Schema(schema)
+	if err != nil {
+		return d, err
+	}
+	for i, v := range schemas {
+		if i == 0 || !v.Ended {
+			d.schema = files.Place{Path: v.Path, Relative: v.Relative}
+		}
+	}
+	d.data, err = s.is.DataPath()
+	return d, err
+}
