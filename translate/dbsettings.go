@@ -52,11 +52,10 @@ func (s *Session) alterDatabaseSettings(ctx context.Context, c *store.Catalog, s
 	if !all && !strings.HasPrefix(name, settingsSchema+".") {
 		return nil
 	}
-	if allowed, ok := catalogSettings[name]; !all && !ok {
-		return pgerr.New(pgerr.UndefinedObject, "unrecognized configuration parameter %q", name)
-	} else if value != "" && !slices.Contains(allowed, value) {
-		return pgerr.New(pgerr.InvalidParameterValue, "invalid value for parameter %q: %q", name, value).
-			WithHint("Available values: %s.", strings.Join(allowed, ", "))
+	if !all {
+		if err := checkSetting(name, value); err != nil {
+			return err
+		}
 	}
 	if err := s.requireWritable("ALTER DATABASE"); err != nil {
 		return err
@@ -71,9 +70,33 @@ func (s *Session) alterDatabaseSettings(ctx context.Context, c *store.Catalog, s
 	if err := s.preventInBlock("ALTER DATABASE of another database"); err != nil {
 		return err
 	}
+	return commitSetting(ctx, c, name, value)
+}
+
+// ChangeSetting gives a catalog's setting, eider.migrate, a value; "" takes it back.
+func ChangeSetting(ctx context.Context, c *store.Catalog, name, value string) error {
+	if err := checkSetting(name, value); err != nil {
+		return err
+	}
+	return commitSetting(ctx, c, name, value)
+}
+
+func checkSetting(name, value string) error {
+	allowed, ok := catalogSettings[name]
+	if !ok {
+		return pgerr.New(pgerr.UndefinedObject, "unrecognized configuration parameter %q", name)
+	}
+	if value != "" && !slices.Contains(allowed, value) {
+		return pgerr.New(pgerr.InvalidParameterValue, "invalid value for parameter %q: %q", name, value).
+			WithHint("Available values: %s.", strings.Join(allowed, ", "))
+	}
+	return nil
+}
+
+// commitSetting changes a setting in a transaction of its own.
+func commitSetting(ctx context.Context, c *store.Catalog, name, value string) error {
 	txn := c.Begin(store.TxnOptions{Isolation: store.RepeatableRead, Sync: true})
-	err := changeSetting(txn, name, value)
-	if err != nil {
+	if err := changeSetting(txn, name, value); err != nil {
 		return errors.Join(err, txn.Rollback())
 	}
 	return txn.Commit(context.WithoutCancel(ctx))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -14,6 +15,8 @@ import (
 	"github.com/eiderdb/eider/cmd/eider/config"
 	"github.com/eiderdb/eider/cmd/eider/node"
 	"github.com/eiderdb/eider/kv/store"
+	"github.com/eiderdb/eider/translate"
+	"github.com/eiderdb/eider/translate/pgerr"
 )
 
 // defaultServer is where "eider serve" listens unless told otherwise.
@@ -25,6 +28,8 @@ type catalogs interface {
 	drop(ctx context.Context, name string) error
 	rename(ctx context.Context, from, to string) error
 	list(ctx context.Context) ([]string, error)
+	// set gives a setting of a catalog a value; "" takes it back.
+	set(ctx context.Context, name, setting, value string) error
 	close(ctx context.Context)
 }
 
@@ -32,11 +37,11 @@ func (a *app) catalogCommand() *cobra.Command {
 	var url, data string
 	cmd := &cobra.Command{
 		Use:   "catalog",
-		Short: "Create, list, drop and rename catalogs",
-		Long: `Create, list, drop and rename catalogs. A catalog is what a client names as dbname; each holds any number of lakes.
+		Short: "Create, list, drop and rename catalogs, and change their settings",
+		Long: `Create, list, drop and rename catalogs, and change their settings. A catalog is what a client names as dbname; each holds any number of lakes.
 
 The commands talk to the server at --server (EIDER_SERVER), or work on the data folder --data while no server runs on it.`,
-		Args: exactly(0, "a command: create, list, drop or rename"),
+		Args: exactly(0, "a command: create, list, drop, rename, set or reset"),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&url, "server", "", "connection string of the server (EIDER_SERVER), default "+defaultServer)
@@ -101,8 +106,42 @@ The commands talk to the server at --server (EIDER_SERVER), or work on the data 
 				return say("renamed catalog %s to %s", args[0], args[1])
 			}),
 		},
+		&cobra.Command{
+			Use: "set NAME SETTING VALUE", Short: "Give a catalog's setting a value", Args: exactly(3, "a catalog's name, a setting and its value"),
+			Long: `Give a setting of one catalog a value, which goes before the server's.
+
+migrate   what a client may do to the format of the catalog's lakes: allow, any or refuse
+
+SQL does the same: ALTER DATABASE lake SET eider.migrate = 'refuse'; SELECT * FROM eider.options.`,
+			RunE: with(func(ctx context.Context, cs catalogs, args []string) error {
+				if args[2] == "" {
+					return usageError{errors.New("the value is empty: take a setting back with \"eider catalog reset\"")}
+				}
+				if err := cs.set(ctx, args[0], settingName(args[1]), args[2]); err != nil {
+					return err
+				}
+				return say("set %s of catalog %s to %s", args[1], args[0], args[2])
+			}),
+		},
+		&cobra.Command{
+			Use: "reset NAME SETTING", Short: "Take a catalog's setting back", Args: exactly(2, "a catalog's name and a setting"),
+			RunE: with(func(ctx context.Context, cs catalogs, args []string) error {
+				if err := cs.set(ctx, args[0], settingName(args[1]), ""); err != nil {
+					return err
+				}
+				return say("reset %s of catalog %s", args[1], args[0])
+			}),
+		},
 	)
 	return cmd
+}
+
+// settingName is the name that SQL has for a setting.
+func settingName(s string) string {
+	if strings.HasPrefix(s, "eider.") {
+		return s
+	}
+	return "eider." + s
 }
 
 // openCatalogs connects to a server or opens a data folder.
@@ -156,6 +195,14 @@ func (o online) rename(ctx context.Context, from, to string) error {
 	return o.exec(ctx, "ALTER DATABASE "+pgx.Identifier{from}.Sanitize()+" RENAME TO "+pgx.Identifier{to}.Sanitize())
 }
 
+func (o online) set(ctx context.Context, name, setting, value string) error {
+	quoted := pgx.Identifier(strings.Split(setting, ".")).Sanitize()
+	if value == "" {
+		return o.exec(ctx, "ALTER DATABASE "+pgx.Identifier{name}.Sanitize()+" RESET "+quoted)
+	}
+	return o.exec(ctx, "ALTER DATABASE "+pgx.Identifier{name}.Sanitize()+" SET "+quoted+" = '"+strings.ReplaceAll(value, "'", "''")+"'")
+}
+
 func (o online) list(ctx context.Context) ([]string, error) {
 	rows, err := o.conn.Query(ctx, "SELECT datname FROM pg_database ORDER BY datname", pgx.QueryExecModeSimpleProtocol)
 	if err != nil {
@@ -171,8 +218,8 @@ func (o online) close(ctx context.Context) { o.conn.Close(ctx) }
 func plain(err error) error {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
-		if e.Detail != "" {
-			return fmt.Errorf("%s (%s)", e.Message, e.Detail)
+		if more := e.Detail + e.Hint; more != "" {
+			return fmt.Errorf("%s (%s)", e.Message, more)
 		}
 		return errors.New(e.Message)
 	}
@@ -196,6 +243,25 @@ func (o offline) rename(ctx context.Context, from, to string) error {
 		return said(err, to)
 	}
 	return said(err, from)
+}
+
+func (o offline) set(ctx context.Context, name, setting, value string) error {
+	c, err := o.s.Catalog(name)
+	if err != nil {
+		return said(err, name)
+	}
+	return plainSQL(translate.ChangeSetting(ctx, c, setting, value))
+}
+
+// plainSQL is an error that SQL would have given, without its code.
+func plainSQL(err error) error {
+	if e := pgerr.As(err); e != nil {
+		if e.Hint != "" {
+			return fmt.Errorf("%s (%s)", e.Message, e.Hint)
+		}
+		return errors.New(e.Message)
+	}
+	return err
 }
 
 // said words a store's error as a server does.

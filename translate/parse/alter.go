@@ -124,7 +124,7 @@ func (p *parser) alterDatabase(pos int) ast.Stmt {
 		return s
 	}
 	switch {
-	case p.kw(lex.KwSet) && p.peek(1).Kind == lex.Word && !p.peekKw(1, lex.KwTablespace):
+	case p.kw(lex.KwSet) && !p.peekKw(1, lex.KwTablespace):
 		set, ok := p.set().(*ast.Set)
 		if !ok || set.Local {
 			p.syntaxError()
