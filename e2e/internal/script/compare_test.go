@@ -123,3 +123,22 @@ func TestRewrite(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+func TestRowIDStarts(t *testing.T) {
+	const columns = "data_file_id record_count row_id_start"
+	with := func(rows ...string) []Table { return []Table{table("ducklake_data_file", columns, rows...)} }
+	for _, tc := range []struct {
+		name      string
+		pg, eider []Table
+		diffs     int
+	}{
+		{"a file with its ids inside", with("1 20 0", "2 10 20"), with("1 20 0", "2 10 NULL"), 0},
+		{"another start", with("1 20 0"), with("1 20 5"), 2},
+		{"the other way round", with("1 20 NULL"), with("1 20 0"), 2},
+		{"another count", with("1 20 0"), with("1 21 NULL"), 2},
+	} {
+		if d := compareTables(tc.pg, tc.eider); len(d) != tc.diffs {
+			t.Errorf("%s: %v", tc.name, d)
+		}
+	}
+}
