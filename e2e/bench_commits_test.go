@@ -63,11 +63,12 @@ func TestBenchCommits(t *testing.T) {
 		name    string
 		prepare func(ctx context.Context, t *testing.T, target script.Target, db string) commitBench
 	}{
-		{"DuckDB, one table, 1 writer", duckBench(1, false)},
-		{"DuckDB, one table, 8 writers", duckBench(8, false)},
-		{"DuckDB, one table, 16 writers", duckBench(16, false)},
-		{"DuckDB, 8 tables, 8 writers", duckBench(8, true)},
-		{"DuckDB, 16 tables, 16 writers", duckBench(16, true)},
+		{"DuckDB, one table, 1 writer", duckBench(1, duckStorm{})},
+		{"DuckDB, one table, 8 writers", duckBench(8, duckStorm{})},
+		{"DuckDB, one table, 16 writers", duckBench(16, duckStorm{})},
+		{"DuckDB, 8 tables, 8 writers", duckBench(8, duckStorm{many: true})},
+		{"DuckDB, 16 tables, 16 writers", duckBench(16, duckStorm{many: true})},
+		{"DuckDB, prepared by the Go driver, one table, 8 writers", duckBench(8, duckStorm{prepared: true})},
 		{"raw batches, 1 connection", rawBench(1)},
 		{"raw batches, 8 connections", rawBench(8)},
 		{"raw batches, 64 connections", rawBench(64)},
@@ -160,8 +161,16 @@ func onWriters(n int, f func(w int) error) error {
 	return nil
 }
 
-// duckBench is a storm of one-row inserts by DuckDBs, each an instance of its own, into one table or each into a table of its own.
-func duckBench(n int, many bool) func(ctx context.Context, t *testing.T, target script.Target, db string) commitBench {
+// duckStorm says how DuckDBs insert.
+type duckStorm struct {
+	many bool // each into a table of its own
+	// prepared leaves the transaction to the driver. The Go driver prepares each statement in a transaction of its own before it runs it in a
+	// second one. Without it the inserts reach the server as those of DuckDB's shell and of Python do.
+	prepared bool
+}
+
+// duckBench is a storm of one-row inserts by DuckDBs, each an instance of its own.
+func duckBench(n int, how duckStorm) func(ctx context.Context, t *testing.T, target script.Target, db string) commitBench {
 	return func(ctx context.Context, t *testing.T, target script.Target, db string) commitBench {
 		data := t.TempDir()
 		open := func(dsn string) *storm.Writer {
@@ -172,21 +181,27 @@ func duckBench(n int, many bool) func(ctx context.Context, t *testing.T, target 
 			return w
 		}
 		table := func(w int) string {
-			if many {
+			if how.many {
 				return fmt.Sprintf("lake.t%d", w)
 			}
 			return "lake.t"
 		}
 		setup := open(target.DSN(db))
 		for w := range n {
-			if w > 0 && !many {
+			if w > 0 && !how.many {
 				break
 			}
 			mustDuck(ctx, t, setup, fmt.Sprintf("CREATE TABLE %s (w INTEGER, i INTEGER)", table(w)))
 		}
 		next := make([]int, n)
 		insert := func(s *storm.Writer, w int) error {
-			_, err := s.Exec(ctx, fmt.Sprintf("INSERT INTO %s VALUES (%d, %d)", table(w), w, next[w]))
+			sql := fmt.Sprintf("INSERT INTO %s VALUES (%d, %d)", table(w), w, next[w])
+			var err error
+			if how.prepared {
+				_, err = s.Exec(ctx, sql)
+			} else {
+				err = storm.Tx(ctx, s, sql)
+			}
 			if err == nil {
 				next[w]++
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/eiderdb/eider/e2e/internal/duck"
 	"github.com/eiderdb/eider/e2e/internal/paired"
 	"github.com/eiderdb/eider/e2e/internal/script"
+	"github.com/eiderdb/eider/e2e/internal/storm"
 )
 
 type benchmark struct {
@@ -142,7 +143,7 @@ func benchInsert(ctx context.Context, t *testing.T, target script.Target, db str
 	return func() error {
 		for range per {
 			n++
-			if _, err := s.Exec(ctx, fmt.Sprintf("INSERT INTO lake.t VALUES (%d, 'row', 1.5)", n)); err != nil {
+			if err := storm.Tx(ctx, s, fmt.Sprintf("INSERT INTO lake.t VALUES (%d, 'row', 1.5)", n)); err != nil {
 				return err
 			}
 		}
