@@ -32,6 +32,7 @@ var (
 	metricTurnWaits    = Metric{"eider_commit_turn_wait_seconds", "histogram", []string{"kind"}, "Time that transactions waited for their turn: retry (a transaction that lost before), lease (a first attempt while losses are frequent), commit (a commit that lets a retry go first). Who did not wait is not counted."}
 	metricTurnOverruns = Metric{"eider_commit_turn_overruns_total", "counter", []string{"kind"}, "Turns taken away from their holder because somebody waited and the bound had passed."}
 	metricTurnHolders  = Metric{"eider_commit_turn_holders", "gauge", []string{"kind"}, "Transactions that hold the turn of their catalog."}
+	metricFindings     = Metric{"eider_findings_total", "counter", []string{"catalog", "check", "mode"}, "Commits to lakes that violated a check: refused (enforce) or let pass and recorded (warn)."}
 	metricApplies      = Metric{"eider_commit_apply_seconds", "histogram", []string{"synced"}, "Time to write one group, fsync included where synced is true."}
 )
 
@@ -65,7 +66,7 @@ var countedMetrics = []Metric{
 	metricAccepted, metricAuthFailures, metricPanics, metricReceived, metricSent, metricCopyRows,
 	metricStatements, metricDurations, metricErrors, metricCommits, metricRefused, metricConflicts,
 	metricGroups, metricGroupSize, metricCommitBytes, metricApplies,
-	metricAttempts, metricTurnWaits, metricTurnOverruns, metricTurnHolders,
+	metricAttempts, metricTurnWaits, metricTurnOverruns, metricTurnHolders, metricFindings,
 }
 
 var liveMetrics = []Metric{

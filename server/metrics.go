@@ -37,6 +37,7 @@ type Metrics struct {
 	turnWaits    *prometheus.HistogramVec
 	turnOverruns *prometheus.CounterVec
 	turnHolders  *prometheus.GaugeVec
+	findings     *prometheus.CounterVec
 
 	kinds map[string]*kindMetrics // every kind; the children are made when they are needed
 	live  *liveCollector
@@ -101,6 +102,7 @@ func NewMetrics() *Metrics {
 	m.attempts = counterVec(metricAttempts)
 	m.turnWaits = histogramVec(metricTurnWaits, seconds)
 	m.turnOverruns = counterVec(metricTurnOverruns)
+	m.findings = counterVec(metricFindings)
 	m.turnHolders = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: metricTurnHolders.Name, Help: metricTurnHolders.Help}, metricTurnHolders.Labels)
 	m.reg.MustRegister(m.turnHolders)
 	m.kinds = make(map[string]*kindMetrics, len(statementKinds))
@@ -115,6 +117,11 @@ func NewMetrics() *Metrics {
 
 // Registry is what /metrics shows. Others may register more.
 func (m *Metrics) Registry() *prometheus.Registry { return m.reg }
+
+// Finding counts a commit that violated a check.
+func (m *Metrics) Finding(catalog, check, mode string) {
+	m.findings.WithLabelValues(catalog, check, mode).Inc()
+}
 
 // statement counts a statement that ended well.
 func (m *Metrics) statement(tag string, took time.Duration) {

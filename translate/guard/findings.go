@@ -1,13 +1,135 @@
 package guard
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/eiderdb/eider/conflict"
+	"github.com/eiderdb/eider/kv/rel"
+	"github.com/eiderdb/eider/kv/row"
 	"github.com/eiderdb/eider/kv/store"
 )
 
-// record notes what a commit that has landed was let pass.
-func (r *run) record(_ *store.Catalog) {
+// Type oids of the columns of the tables that the guard makes.
+const (
+	oidInt8        = 20
+	oidText        = 25
+	oidTimestamptz = 1184
+)
+
+// columnsOf are the columns of the guard's own tables.
+func columnsOf(table string) []rel.Column {
+	type col struct {
+		name string
+		oid  uint32
+	}
+	cols := []col{{"lake", oidText}, {"table_id", oidInt8}, {"check", oidText}, {"mode", oidText}}
+	if table == findingsTable {
+		cols = []col{
+			{"found_at", oidTimestamptz},
+			{"lake", oidText},
+			{"snapshot_id", oidInt8},
+			{"table_id", oidInt8},
+			{"check", oidText},
+			{"text", oidText},
+			{"detail", oidText},
+			{"user_name", oidText},
+			{"application", oidText},
+		}
+	}
+	out := make([]rel.Column, len(cols))
+	for i, c := range cols {
+		out[i] = rel.Column{Num: int16(i + 1), Name: c.name, Type: c.oid, Mod: -1}
+	}
+	return out
+}
+
+// ownTable returns one of the guard's tables, and makes it where it is missing.
+func ownTable(txn *store.Txn, name string) (*rel.Table, error) {
+	s, ok := txn.SchemaByName(schemaName)
+	if !ok {
+		var err error
+		if s, err = txn.CreateSchema(schemaName); err != nil {
+			return nil, err
+		}
+	}
+	if t, ok := txn.TableByName(s.OID, name); ok {
+		return t, nil
+	}
+	return txn.CreateTable(&rel.Table{Schema: s.OID, Name: name, Kind: rel.KindTable, Columns: columnsOf(name)})
+}
+
+// recordTries bounds how often findings are written again after a race for their table.
+const recordTries = 5
+
+// record notes what a commit that has landed was let pass: in the log, the metrics and
+// the table of findings. It is a transaction of its own, so that findings neither hold up
+// the commit nor make it lose a race.
+func (r *run) record(cat *store.Catalog) {
+	if len(r.findings) == 0 {
+		return
+	}
 	for _, f := range r.findings {
 		r.g.note(r.catalog, r.in, f.v, conflict.Warn)
 	}
+	var err error
+	for range recordTries {
+		if err = r.write(cat); !errors.Is(err, store.ErrSerialization) && !errors.Is(err, store.ErrUnique) && !errors.Is(err, store.ErrExists) {
+			break
+		}
+	}
+	if err != nil {
+		r.g.o.Logger.Error("findings were not recorded", "catalog", r.catalog, "findings", len(r.findings), "error", err)
+	}
+}
+
+func (r *run) write(cat *store.Catalog) error {
+	txn := cat.Begin(store.TxnOptions{Isolation: store.RepeatableRead})
+	if err := r.insert(txn); err != nil {
+		return errors.Join(err, txn.Rollback())
+	}
+	return txn.Commit(r.ctx)
+}
+
+func (r *run) insert(txn *store.Txn) error {
+	if err := txn.EnsureSnapshot(); err != nil {
+		return err
+	}
+	t, err := ownTable(txn, findingsTable)
+	if err != nil {
+		return err
+	}
+	now := r.g.o.Clock().UnixMicro() - pgEpochMicros
+	for _, f := range r.findings {
+		values := map[string][]byte{
+			"found_at": bigint(now), "lake": []byte(f.lake), "check": []byte(f.v.Code), "text": []byte(f.v.Text),
+			"user_name": []byte(r.in.User), "application": []byte(r.in.Application),
+		}
+		if f.makes {
+			values["snapshot_id"] = bigint(f.snapshot)
+		}
+		if f.v.Table != 0 {
+			values["table_id"] = bigint(f.v.Table)
+		}
+		if f.v.Detail != "" {
+			values["detail"] = []byte(f.v.Detail)
+		}
+		var b row.Builder
+		b.Reset()
+		for i := range t.Columns { // somebody may have altered the table
+			if v, ok := values[t.Columns[i].Name]; ok && !t.Columns[i].Dropped {
+				b.Bytes(v)
+			} else {
+				b.Null()
+			}
+		}
+		tup, err := b.Tuple()
+		if err != nil {
+			return fmt.Errorf("finding: %w", err)
+		}
+		if _, err := txn.Insert(t, tup); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/eiderdb/eider/conflict"
@@ -262,6 +263,10 @@ func (g *Guard) note(catalog string, in Info, v conflict.Violation, mode conflic
 func refusal(v conflict.Violation) error {
 	e := pgerr.New(v.SQLState, "%s", v.Text)
 	e.Detail, e.Hint, e.Constraint = v.Detail, v.Hint, string(v.Code)
+	if !v.Retry {
+		// DuckDB shows a hint, but not the constraint.
+		e.Hint = strings.TrimSpace(v.Hint + " (check " + string(v.Code) + ")")
+	}
 	if v.Retry {
 		return e
 	}

@@ -21,6 +21,8 @@ type Options struct {
 	Migrate              string `name:"migrate" default:"allow" choices:"allow any refuse" help:"What a client may do to a catalog's format (ATTACH with AUTOMATIC_MIGRATION): allow formats that this server knows, allow any, or refuse. ALTER DATABASE ... SET eider.migrate says otherwise for one catalog."`
 	MigrationCheckpoints int    `name:"migration-checkpoints" default:"5" help:"Copies of the store from before migrations to keep, in the folder checkpoints of the data folder; 0 makes none. Files that have not changed since take no space of their own."`
 
+	Checks string `name:"checks" default:"enforce" choices:"enforce warn off" help:"What happens to a commit that violates a check of a lake's state: enforce refuses it, warn lets it land and records a finding, off does not look. \"eider checks\" says otherwise for a catalog, a lake, a table or a check."`
+
 	UserFile   string `name:"user-file" help:"Users and their SCRAM-SHA-256 verifiers, as \"eider user add\" writes them. It is read again when it changes. Without it everybody who reaches the server may do everything, so that it must be reachable from this machine only."`
 	TLSCert    string `name:"tls-cert" help:"PEM file with the server's certificate and its chain. With tls-key it turns encryption on."`
 	TLSKey     string `name:"tls-key" help:"PEM file with the certificate's private key."`

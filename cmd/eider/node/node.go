@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/eiderdb/eider/cmd/eider/config"
+	"github.com/eiderdb/eider/conflict"
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/server"
 	"github.com/eiderdb/eider/server/users"
@@ -87,7 +88,7 @@ func Start(ctx context.Context, o *config.Loaded, log *slog.Logger, version stri
 		return nil, err
 	}
 	deps := translate.Deps{
-		Guard: guard.New(guard.Options{Logger: log, Hold: rowIDs}),
+		Guard: newGuard(&o.Options, log, n.metrics, rowIDs),
 		Store: n.store, Shared: shared, Logger: log, Version: version, Signal: n.srv.Signal,
 		Limits: translate.Limits{StatementMemory: int64(o.StatementMemory)},
 	}
@@ -114,6 +115,17 @@ func Start(ctx context.Context, o *config.Loaded, log *slog.Logger, version stri
 		log.Warn("fsync is off: a crash of the machine loses acknowledged commits")
 	}
 	return n, nil
+}
+
+// newGuard makes what looks at commits to lakes.
+func newGuard(o *config.Options, log *slog.Logger, m *server.Metrics, rowIDs *guard.Hold) *guard.Guard {
+	mode, _ := conflict.ParseMode(o.Checks) // one of the choices
+	return guard.New(guard.Options{
+		Logger: log, Default: mode, Hold: rowIDs,
+		Found: func(catalog string, code conflict.Code, mode conflict.Mode) {
+			m.Finding(catalog, string(code), mode.String())
+		},
+	})
 }
 
 // planCache turns the option's 0, no cache, into the negative number that means it below.

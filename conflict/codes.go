@@ -1,0 +1,62 @@
+package conflict
+
+// CheckInfo describes one check for settings and documents.
+type CheckInfo struct {
+	Code Code
+	What string // what is refused, without a full stop
+}
+
+// Checks lists what can be set to a mode, by subject.
+func Checks() []CheckInfo {
+	return []CheckInfo{
+		{CodeMergeDeletes, "a merge of data files that have deletes which it did not read"},
+		{CodeRewriteDeletes, "a rewrite that took out other deletes than its data file has"},
+		{CodeSourceGone, "a compaction of a data file that has ended"},
+		{CodeDeleteTarget, "deletes of a data file that is not live, or not of the table"},
+		{CodeDeleteFileTwo, "a second delete file for a data file"},
+		{CodeDeleteOverlap, "a delete file beside inlined deletes that it was not planned with; off also leaves inlined deletes that a flush covers"},
+		{CodeDeletesDropped, "deletes that go without others in their place"},
+		{CodeDeleteCount, "deletes of rows that a data file does not have"},
+		{CodeDeleteDate, "not refused but put right: delete files that take another's place and say less for older snapshots"},
+		{CodeRowsDropped, "inlined rows that go without a data file that has them"},
+		{CodeTextSortFlush, "a flush with deletes on a table sorted by a column that is kept as text"},
+		{CodeTableGone, "a new version of a table, view or column that was dropped"},
+		{CodeInlinedShape, "an inlined table with other columns than its table"},
+		{CodeTwoLive, "two live rows for one id"},
+		{CodeNameTaken, "two live objects of one name"},
+		{CodeReference, "live rows that belong to something that has ended"},
+		{CodeRegistry, "an inlined table registered twice, or without its relation"},
+		{CodeCounter, "counters that go back, ids that they have not given out"},
+		{CodeSpan, "rows that begin in the future or end before they begin"},
+		{CodeNullID, "ids that are NULL"},
+		{CodeNegative, "negative counts and sizes"},
+		{CodeStatistics, "not refused but put right: table statistics that get narrower while older snapshots use them"},
+		{CodeSnapshotTime, "not refused but put right: snapshot times that do not grow with the ids"},
+		{CodeSnapshotRow, "changes of a snapshot that does not exist"},
+		{CodeHeadRemoved, "the removal of the newest snapshot"},
+		{CodeBaseExpired, "a commit planned on a snapshot since which others have expired"},
+		{CodeScheduledLive, "a file in use that is scheduled for deletion"},
+		{CodePathTaken, "a file that is catalogued or scheduled already"},
+		{CodeCommittedTwice, "a commit that is stored already"},
+		{CodeChangesGrammar, "a changes_made that clients cannot read"},
+		{CodeChangesDiffer, "a changes_made that says something else than the commit does"},
+		{CodeRowIDs, "a compaction that changes row ids"},
+		{CodeRowIDColumn, "a compaction whose row-id column cannot be used"},
+		{CodeRowIDShape, "a compaction that cannot keep row ids by its shape"},
+		{CodeRowIDShared, "files that share row ids"},
+		{CodeRowIDNext, "a compaction that changes next_row_id"},
+		{CodeRowCount, "a compaction with another number of rows than its sources leave"},
+		{CodeSourcesMixed, "a merge of files that do not belong together"},
+		{CodeUnverified, "a compaction whose files the server cannot read"},
+	}
+}
+
+// Known says whether a code is one of Checks.
+func Known(c Code) bool {
+	for _, i := range Checks() {
+		if i.Code == c {
+			return true
+		}
+	}
+	return false
+}
