@@ -104,7 +104,7 @@ func walk(parent string, c *parquet.Column, fn func(name string, leaf *parquet.C
 
 // leaves are the names of a file's own columns.
 func (e *examiner) leaves(t *table) (out []string, err error) {
-	r, err := e.v.open(e.ctx, t.file)
+	r, err := e.v.open(e.ctx, t.file, wantFooter)
 	if err != nil {
 		return nil, e.blame(t, t.file, err)
 	}
@@ -156,7 +156,7 @@ func (e *examiner) content(tables []table, common []string) ([]content, error) {
 
 // hashes returns the hash of each row.
 func (e *examiner) hashes(t *table, common []string) (out []uint64, err error) {
-	r, err := e.v.open(e.ctx, t.file)
+	r, err := e.v.open(e.ctx, t.file, wantAll)
 	if err != nil {
 		return nil, err
 	}

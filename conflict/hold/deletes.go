@@ -39,7 +39,7 @@ func (v *Verifier) DeletePositions(ctx context.Context, f *File) (pos []int64, e
 }
 
 func (v *Verifier) posColumn(ctx context.Context, f *File) (pos []int64, err error) {
-	r, err := v.open(ctx, f)
+	r, err := v.open(ctx, f, wantIDs)
 	if err != nil {
 		return nil, err
 	}

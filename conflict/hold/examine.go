@@ -48,7 +48,7 @@ func (v *Verifier) footerOf(ctx context.Context, f *File) (ft footer, err error)
 			return ft, nil
 		}
 	}
-	r, err := v.open(ctx, f)
+	r, err := v.open(ctx, f, wantFooter)
 	if err != nil {
 		return ft, err
 	}

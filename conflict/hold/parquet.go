@@ -1,6 +1,7 @@
 package hold
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/binary"
@@ -63,7 +64,7 @@ func guarded(fn func() error) (err error) {
 }
 
 // open opens a Parquet file: one round trip when the catalog knows the footer's size.
-func (v *Verifier) open(ctx context.Context, f *File) (*reader, error) {
+func (v *Verifier) open(ctx context.Context, f *File, want wants) (*reader, error) {
 	tail := int64(0)
 	if f.Footer > 0 && f.Footer < 1<<30 {
 		tail = f.Footer + 8
@@ -73,13 +74,13 @@ func (v *Verifier) open(ctx context.Context, f *File) (*reader, error) {
 		return nil, err
 	}
 	r := &reader{file: file}
-	if r.pq, err = openParquet(file, file.Size(), f.Key); err != nil {
+	if r.pq, err = openParquet(file, file.Size(), f.Key, want, v.opts.MaxBytes); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	return r, nil
 }
 
-func openParquet(r io.ReaderAt, size int64, key string) (pq *parquet.File, err error) {
+func openParquet(r io.ReaderAt, size int64, key string, want wants, limit int64) (pq *parquet.File, err error) {
 	err = guarded(func() error {
 		var end [8]byte
 		if size < 12 {
@@ -99,19 +100,24 @@ func openParquet(r io.ReaderAt, size int64, key string) (pq *parquet.File, err e
 			parquet.SkipMagicBytes(true), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true),
 			parquet.ReadBufferSize(readBuffer),
 		}
-		if magic == "PARE" && key == "" {
-			return fmt.Errorf("%w: the catalog has no key for it", ErrEncrypted)
-		}
-		if key != "" {
+		if magic == "PARE" {
 			raw, err := base64.StdEncoding.DecodeString(key)
-			if err != nil {
-				return fmt.Errorf("%w: its key in the catalog is not base64", ErrEncrypted)
+			if err != nil || len(raw) == 0 {
+				return fmt.Errorf("%w: the catalog has no key for it", ErrEncrypted)
 			}
-			o = append(o, parquet.WithDecryption(footerKey(raw)))
+			plain, err := plainFile(r, size, raw, want, limit)
+			switch {
+			case err == nil:
+				r, size = bytes.NewReader(plain), int64(len(plain))
+			case errors.Is(err, errNotDuckDB):
+				o = append(o, parquet.WithDecryption(footerKey(raw)))
+			default:
+				return err
+			}
 		}
 		var err error
 		pq, err = parquet.OpenFile(r, size, o...)
-		if err != nil && key != "" && strings.Contains(err.Error(), "decrypt") {
+		if err != nil && magic == "PARE" && strings.Contains(err.Error(), "decrypt") {
 			return fmt.Errorf("%w: %w", ErrEncrypted, err)
 		}
 		return damaged(err)

@@ -20,7 +20,7 @@ func (e *examiner) stream(t *table, dated bool, fn func(ids, snapshots []int64) 
 		if err := e.spend(t.records * 8); err != nil {
 			return err
 		}
-		if r, err = e.v.open(e.ctx, t.file); err != nil {
+		if r, err = e.v.open(e.ctx, t.file, wantIDs); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, r.Close()) }()
