@@ -156,25 +156,3 @@ func words(kinds ...ChangeKind) []string {
 	}
 	return out
 }
-
-// agreement compares the commit with what it says.
-func (k *checker) agreement() error {
-	if k.Set == nil {
-		return nil
-	}
-	var failed error
-	k.found = append(k.found, Agree(k.Set, Names{Schema: func(id int64) (name string, ok bool) {
-		versions, err := k.Is.Schema(id)
-		if err != nil {
-			failed = err
-			return "", false
-		}
-		for _, s := range versions {
-			if !ok || !s.Ended {
-				name, ok = s.Name, true
-			}
-		}
-		return name, ok
-	}})...)
-	return failed
-}

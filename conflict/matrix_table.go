@@ -181,4 +181,15 @@ const pageServer = `
 const pageEnd = `
 Some pairs are let through because the server repairs the commit: a flush of inlined deletes that is committed at the second try
 has lost its removal of the inlined rows, and the server does it again.
+
+## When the answer to COMMIT is lost
+
+The connection breaks after COMMIT was sent: the commit is stored or not, and the client cannot know. A client that connects again and
+registers the same files on top of its own snapshot would store their rows twice. Eider recognises such a commit by the paths: when
+everything that it would store is stored, by one snapshot that says the same changes, it is answered as committed and nothing changes.
+Otherwise it is refused. Commits with inlined rows leave no such trace and are taken for new ones.
+
+DuckDB itself does not try again. It reports an error and removes the data files that it has written, also when the commit was
+stored, on any catalog server: the table then names files that are gone. Before running such a statement again, look whether the
+newest snapshot is yours (` + "`SELECT * FROM lake.snapshots()`" + `; a commit message helps).
 `

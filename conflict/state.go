@@ -15,6 +15,8 @@ type View interface {
 	Head() (lake.Snapshot, bool, error)
 	// Snapshots counts the snapshots with from ≤ id ≤ to.
 	Snapshots(from, to int64) (int64, error)
+	// ChangesOf is the row of ducklake_snapshot_changes of a snapshot.
+	ChangesOf(snapshot int64) (lake.Changes, bool, error)
 
 	// Schemas, Views and Macros read their tables; Tables reads all tables' rows.
 	Schemas() ([]lake.Schema, error)
@@ -91,7 +93,7 @@ func Check(c Commit) ([]Violation, error) {
 		k.compactions, k.deleteFiles, k.inlinedDeletes, k.overlaps, k.removedDeletes,
 		k.files, k.scheduled, k.statistics,
 		k.schemas, k.tables, k.columns, k.views, k.macros, k.tags, k.registry,
-		k.textSorts, k.agreement,
+		k.textSorts,
 	} {
 		if k.lost {
 			break

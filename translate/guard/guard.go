@@ -63,6 +63,9 @@ func (g *Guard) Commit(ctx context.Context, txn *store.Txn, in Info) error {
 	}
 	c := g.run(ctx, txn, in)
 	if err := c.look(); err != nil {
+		if errors.Is(err, errRepeated) {
+			return txn.Rollback()
+		}
 		if rerr := txn.Rollback(); rerr != nil && !errors.Is(rerr, store.ErrTxnDone) {
 			return errors.Join(err, rerr)
 		}
@@ -132,6 +135,11 @@ func (r *run) check() error {
 		return err
 	}
 	defer func() { _ = base.Rollback() }()
+	if len(commits) == 1 {
+		if err := r.repeated(commits[0], base); err != nil {
+			return err
+		}
+	}
 	for i, c := range commits {
 		amended, err := r.lake(c, base, true)
 		if err != nil {
@@ -211,11 +219,12 @@ func (r *run) lake(c *commit, base *store.Txn, amend bool) (amended bool, err er
 		return false, err
 	}
 	found = append(found, held...)
-	for _, t := range is.read {
-		r.txn.WatchRows(t)
-	}
-	for _, t := range was.read {
-		r.txn.WatchRows(t)
+	_, makes := c.batch.Snapshot()
+	for _, t := range append(is.read, was.read...) {
+		// Snapshots only come, and what a commit that makes none was found to be stays so.
+		if makes || t.Name != snapshotTable {
+			r.txn.WatchRows(t)
+		}
 	}
 	if len(found) == 0 {
 		return false, nil

@@ -127,6 +127,10 @@ func (v *view) Snapshots(from, to int64) (n int64, err error) {
 	return n, it.Err()
 }
 
+func (v *view) ChangesOf(snapshot int64) (lake.Changes, bool, error) {
+	return one(v, changesTable, "snapshot_id", snapshot, relation.changes)
+}
+
 func (v *view) Schemas() ([]lake.Schema, error) {
 	return list(v, schemaTable, "", nil, relation.schema)
 }

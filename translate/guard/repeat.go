@@ -1,0 +1,27 @@
+package guard
+
+import (
+	"errors"
+
+	"github.com/eiderdb/eider/conflict"
+	"github.com/eiderdb/eider/kv/store"
+)
+
+// errRepeated says that everything which the transaction would store is stored: it is
+// rolled back and answered as committed.
+var errRepeated = errors.New("guard: the commit is stored already")
+
+// repeated answers errRepeated for a commit that comes a second time because the
+// acknowledgement of the first was lost. It reads by path, and only for commits that
+// register files.
+func (r *run) repeated(c *commit, base *store.Txn) error {
+	was := &view{txn: base, space: c.space}
+	snapshot, ok, err := conflict.Repeats(conflict.Commit{Batch: c.batch, Was: was})
+	if err != nil || !ok {
+		return err
+	}
+	s, _ := c.batch.Snapshot()
+	r.g.o.Logger.Info("a commit came again whose acknowledgement was lost", "catalog", r.catalog, "lake", c.batch.Schema,
+		"snapshot", snapshot, "again_as", s.ID, "user", r.in.User, "application", r.in.Application)
+	return errRepeated
+}
