@@ -65,7 +65,9 @@ func (s *Session) reserve(ctx context.Context, t *store.Txn, schema uint32, name
 
 // reserve is Session.reserve for a new relation.
 func (d *ddl) reserve(tbl *rel.Table) error {
-	if tbl.Temp {
+	// Of transactions that have added a snapshot to one lake only one can commit, whatever
+	// names they make: to wait would hold up the one whose turn it is.
+	if tbl.Temp || len(d.t.Touched("ducklake_snapshot")) > 0 {
 		return nil
 	}
 	return d.s.reserve(d.ctx, d.t, tbl.Schema, tbl.Name)

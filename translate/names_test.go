@@ -126,3 +126,20 @@ func TestSameNamesCrossed(t *testing.T) {
 		w.run("b", "rollback; create table if not exists x (a int)")
 	})
 }
+
+// Commits of one lake race for its snapshot, not for the names of the tables they make.
+func TestNamesOfRacingCommits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.run("a", "create table ducklake_snapshot (snapshot_id bigint primary key)")
+		for _, s := range []string{"a", "b"} {
+			w.run(s, "begin isolation level repeatable read; insert into ducklake_snapshot values (1)")
+			b := w.background(t.Context(), s, "create table if not exists ducklake_inlined_data_1_1 (row_id bigint)")
+			b.want(t, "", "")
+		}
+		w.run("b", "commit")
+		if e := w.fails("a", "commit"); e.Code != "23505" || !strings.Contains(e.Message, "ducklake_snapshot_pkey") {
+			t.Fatal(e)
+		}
+	})
+}
