@@ -74,7 +74,7 @@ func TestS1(t *testing.T) {
 // Everything at once: eight writers with merges, rewrites, flushes, expiry and cleanup beside them.
 func TestEverythingAtOnce(t *testing.T) {
 	runWorkload(t, workload{
-		writers: 8, tables: 3, weights: storm.DML.Plus(storm.DDL), time: 30 * time.Second,
+		writers: 8, tables: 3, weights: storm.DML.Plus(storm.DDL).Plus(storm.Weights{storm.AddColumn: 1}), time: 30 * time.Second,
 		maintenance: []string{callMerge, callRewrite, callFlush, callFlush, callExpire, callCleanup},
 	})
 }

@@ -298,10 +298,12 @@ func (x *World) forget(op Op) {
 var (
 	refused = regexp.MustCompile(`Transaction conflict - attempting to|Nothing was stored\.`)
 	// A flush deletes the inlined rows before its commit, so that a row which somebody else has changed meanwhile ends it there.
-	raced  = regexp.MustCompile(`could not serialize access due to concurrent (update|delete)`)
-	lost   = regexp.MustCompile(`(?i)server closed the connection|connection refused|no connection to the server|terminating connection|could not receive data|SSL SYSCALL|connection reset|broken pipe|the database system is|starting up|shutting down|could not send data|Failed to execute query "ROLLBACK": *(\n|$)`)
-	digits = regexp.MustCompile(`\d+`)
-	quotes = regexp.MustCompile(`"[^"]*"`)
+	raced = regexp.MustCompile(`could not serialize access due to concurrent (update|delete)`)
+	// X2 of the case list: a rewrite asks an older inlined table for a column that was added later.
+	missing = regexp.MustCompile(`Failed to read inlined-data aggregates from DuckLake: Referenced column`)
+	lost    = regexp.MustCompile(`(?i)server closed the connection|connection refused|no connection to the server|terminating connection|could not receive data|SSL SYSCALL|connection reset|broken pipe|the database system is|starting up|shutting down|could not send data|Failed to execute query "ROLLBACK": *(\n|$)`)
+	digits  = regexp.MustCompile(`\d+`)
+	quotes  = regexp.MustCompile(`"[^"]*"`)
 )
 
 // Refused says whether an operation failed because another one forbids it, which a client may see at any time.
@@ -346,7 +348,7 @@ func (x *World) Maintain(ctx context.Context, s duck.Session, call string) {
 	switch {
 	case err == nil:
 		x.stats.Done[name]++
-	case Refused(err) || raced.MatchString(err.Error()) && !Exhausted(err):
+	case Refused(err), missing.MatchString(err.Error()), raced.MatchString(err.Error()) && !Exhausted(err):
 		x.stats.Refused[name]++
 		x.stats.Texts[Normal(err)]++
 	case Lost(err):
