@@ -245,6 +245,12 @@ func (t *Txn) commitMain(ctx context.Context) error {
 	}
 }
 
+// goneIsGone says that two transactions may delete the same row of a table. DuckLake
+// removes the registration of an empty inlined table, and drops the table, after the
+// COMMIT of a flush. If that fails, because another client has just done the same, it
+// takes the flush for failed and deletes the files that it has committed.
+func goneIsGone(tbl *rel.Table) bool { return tbl.Name == "ducklake_inlined_data_tables" }
+
 // OnScan gives t a function to call at the start of each scan of a table of the catalog.
 func (t *Txn) OnScan(fn func(tbl *rel.Table, a Access)) { t.onScan = fn }
 

@@ -325,7 +325,13 @@ func (t *Txn) checkRow(r kv.Reader, e *entry, rowid uint64) error {
 		if err != nil {
 			return err
 		}
+		if !moved && e.del && goneIsGone(e.tbl) {
+			return nil
+		}
 		return &SerializationError{Table: e.tbl.Name, Deleted: !moved}
+	}
+	if e.del && goneIsGone(e.tbl) {
+		return nil
 	}
 	return &SerializationError{Table: e.tbl.Name, Deleted: true}
 }

@@ -370,6 +370,9 @@ func (g *group) checkEntry(t *Txn, e *entry) error {
 		if w.del && e.check == checkRow && len(e.tbl.Layout) > 0 {
 			moved = g.movedInGroup(e)
 		}
+		if w.del && e.del && !moved && e.check == checkRow && goneIsGone(e.tbl) {
+			return nil
+		}
 		return &SerializationError{Table: e.tbl.Name, Deleted: w.del && !moved}
 	}
 	engine := g.c.store.engine
@@ -471,6 +474,9 @@ func removeOld(s *schema, e ddlEntry) error {
 	if e.kind == descTable {
 		cur, ok := s.table(e.oid)
 		if !ok {
+			if e.after == nil && leavesGhost(e.before) {
+				return nil // see goneIsGone
+			}
 			return &SerializationError{Table: e.before.Name, Schema: true, Deleted: true}
 		}
 		if cur.Version != e.base {
