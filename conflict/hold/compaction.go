@@ -72,8 +72,8 @@ type State interface {
 	InlinedDeletes(table, file int64) ([]int64, error)
 	// PartitionValues returns the partition of a data file.
 	PartitionValues(file int64) ([]lake.PartitionValue, error)
-	// MadeIn returns the changes_made of the snapshot that a data file came with; ok is
-	// false when the snapshot is not kept any more, or the file was dated back.
+	// MadeIn returns the changes_made of the snapshot that a data file came with, which is
+	// the one that gave out its id; ok is false when that snapshot is not kept any more.
 	MadeIn(f *lake.DataFile) (changes string, ok bool, err error)
 	// Path resolves the path of a file of a table.
 	Path(table int64, path string, relative bool) (string, error)

@@ -15,15 +15,15 @@ import (
 // one whose ids its neighbour's continue, and merges write the ids out.
 //
 // A dense file without a start cannot be read, so this has to be certain: the file's own
-// footer says so, or, for files that cannot be read, the commit is a flush and nothing else.
-func (v *Verifier) Embedding(ctx context.Context, b *conflict.Batch, set *conflict.ChangeSet, st State) ([]lake.DataFile, error) {
+// footer says so, or, for files that cannot be read, the commit is a flush and nothing
+// else. unsure are those of which it is not certain either way.
+func (v *Verifier) Embedding(ctx context.Context, b *conflict.Batch, set *conflict.ChangeSet, st State) (embedded, unsure []lake.DataFile, err error) {
 	if len(b.DataFiles.Added) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if _, ok := b.Snapshot(); !ok {
-		return nil, nil
+		return nil, nil, nil
 	}
-	var out []lake.DataFile
 	for i := range b.DataFiles.Added {
 		f := &b.DataFiles.Added[i]
 		if !f.HasRowIDStart {
@@ -35,23 +35,26 @@ func (v *Verifier) Embedding(ctx context.Context, b *conflict.Batch, set *confli
 		}
 		path, err := st.Path(f.TableID, f.Path, f.Relative)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		rctx, cancel := v.limit(ctx)
 		l, err := v.Layout(rctx, dataFile(f, path))
 		cancel()
 		switch {
 		case err != nil && ctx.Err() != nil:
-			return nil, ctx.Err()
+			return nil, nil, ctx.Err()
 		case err != nil:
 			if !errors.Is(err, files.ErrOutOfReach) {
 				v.opts.Logger.Warn("a new data file cannot be read", "table", f.TableID, "file", path, "error", err)
 			}
 			l = shape
 		}
-		if l == Embedded {
-			out = append(out, *f)
+		switch l {
+		case Embedded:
+			embedded = append(embedded, *f)
+		case Unknown:
+			unsure = append(unsure, *f)
 		}
 	}
-	return out, nil
+	return embedded, unsure, nil
 }

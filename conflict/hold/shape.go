@@ -73,24 +73,25 @@ func byShape(f *lake.DataFile, made conflict.Changes) Layout {
 }
 
 // layout finds out how a source's rows get their ids: from the file where it can be read,
-// else from the commit that it came with. why says what stood in the way of the file.
-func (v *Verifier) layout(ctx context.Context, st State, s *Source) (l Layout, why error, err error) {
+// else from the commit that it came with, if that is known. why says what stood in the way
+// of the file.
+func (v *Verifier) layout(ctx context.Context, st State, s *Source) (l Layout, known bool, why, err error) {
 	if !s.HasRowIDStart {
-		return Embedded, nil, nil
+		return Embedded, true, nil, nil
 	}
 	l, why = v.Layout(ctx, dataFile(&s.DataFile, s.Path))
 	if why == nil {
-		return l, nil, nil
+		return l, true, nil, nil
 	}
-	text, ok, err := st.MadeIn(&s.DataFile)
-	if err != nil || !ok {
-		return Unknown, why, err
+	text, known, err := st.MadeIn(&s.DataFile)
+	if err != nil || !known {
+		return Unknown, false, why, err
 	}
-	made, err := conflict.ParseChanges(text)
-	if err != nil {
-		return Unknown, why, nil // written by somebody else
+	made, perr := conflict.ParseChanges(text)
+	if perr != nil {
+		return Unknown, true, why, nil // written by somebody else
 	}
-	return byShape(&s.DataFile, made), why, nil
+	return byShape(&s.DataFile, made), true, why, nil
 }
 
 // Layout reads a file's footer for how its rows get their ids. The error says why it could
@@ -108,32 +109,36 @@ func (v *Verifier) Layout(ctx context.Context, f *File) (Layout, error) {
 
 // shape is the rule that needs no look at the output: without a row-id column its rows
 // count from its start by position, which is right only for what was dense before and is
-// still in its old order.
-func (v *Verifier) shape(ctx context.Context, c *Compaction, r *run, st State) (bad *conflict.Violation, err error) {
-	refuse := func(format string, args ...any) (*conflict.Violation, error) {
+// still in its old order. A source that the server is not meant to read, and whose origin
+// has expired from the catalog, is let pass, and unread says so: nothing speaks against it,
+// and a server without access to the data must not stop all merges of old files.
+func (v *Verifier) shape(ctx context.Context, c *Compaction, r *run, st State) (bad *conflict.Violation, unread string, err error) {
+	refuse := func(format string, args ...any) (*conflict.Violation, string, error) {
 		out := conflict.RowIDShape(c.Table, r.output.ID, fmt.Sprintf(format, args...))
-		return &out, nil
+		return &out, "", nil
 	}
 	if ft, err := v.footerOf(ctx, dataFile(&r.output.DataFile, r.output.Path)); err == nil && ft.embeds() {
-		return nil, nil // readers go by the column
+		return nil, "", nil // readers go by the column
 	}
 	if c.Sorted {
 		return refuse("the table has a sort order, and a sorted merge of files whose ids follow one another puts rows into other places")
 	}
 	for _, s := range r.sources {
-		l, why, err := v.layout(ctx, st, s)
+		l, known, why, err := v.layout(ctx, st, s)
 		switch {
 		case err != nil:
-			return nil, err
+			return nil, "", err
 		case l == Embedded:
 			return refuse("data file %d has its rows' ids inside, and they are not its positions", s.ID)
-		case l == Unknown && errors.Is(why, files.ErrOutOfReach):
+		case l == Unknown && !errors.Is(why, files.ErrOutOfReach):
+			return refuse("data file %d may have its rows' ids inside, and it could not be read: %v", s.ID, cause(why))
+		case l == Unknown && known:
 			return refuse("data file %d may have its rows' ids inside, and the server does not read the lake's files", s.ID)
 		case l == Unknown:
-			return refuse("data file %d may have its rows' ids inside, and it could not be read: %v", s.ID, cause(why))
+			unread = fmt.Sprintf("the origin of data file %d has expired, and %s", s.ID, cause(why))
 		}
 	}
-	return nil, nil
+	return nil, unread, nil
 }
 
 // cause is what of an error a client may be told. What reading a file brings up can quote

@@ -131,9 +131,12 @@ func (v *Verifier) verify(ctx context.Context, c *Compaction, st State) (Verdict
 	}
 	var shapes []conflict.Violation
 	for i := range runs {
-		bad, err := v.shape(ctx, c, &runs[i], st)
+		bad, unread, err := v.shape(ctx, c, &runs[i], st)
 		if err != nil {
 			return d, err
+		}
+		if unread != "" {
+			d.Unread = unread
 		}
 		if bad != nil {
 			shapes = append(shapes, *bad)

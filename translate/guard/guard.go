@@ -191,7 +191,7 @@ func (r *run) lake(c *commit, base *store.Txn, amend bool) (amended bool, err er
 	}
 	k.Set = set
 	if amend {
-		if err := r.g.o.Hold.nullStarts(r.ctx, c, set, st); err != nil {
+		if err := r.g.o.Hold.register(r.ctx, c, set, st); err != nil {
 			return false, err
 		}
 		list, err := conflict.Amend(k, r.g.o.Clock().UnixMicro())

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -18,30 +19,77 @@ type Hold struct {
 	Verifier *hold.Verifier
 	// NullStarts stores NULL as the row-id start of files that have their rows' ids inside.
 	NullStarts bool
+	// Gaps leaves a row id out between new files that no merge may take for one run of ids.
+	Gaps bool
 }
 
-// nullStarts amends the data files that the commit adds, in the store and in the batch.
-func (h *Hold) nullStarts(ctx context.Context, c *commit, set *conflict.ChangeSet, st *holdState) error {
-	if h == nil || !h.NullStarts || len(c.batch.DataFiles.Added) == 0 {
+// register amends what the commit says about the row ids of new data files, in the store
+// and in the batch.
+func (h *Hold) register(ctx context.Context, c *commit, set *conflict.ChangeSet, st *holdState) error {
+	if h == nil || len(c.batch.DataFiles.Added) == 0 || !h.NullStarts && !h.Gaps {
 		return nil
 	}
-	list, err := h.Verifier.Embedding(ctx, c.batch, set, st)
-	if err != nil || len(list) == 0 {
+	embedded, unsure, err := h.Verifier.Embedding(ctx, c.batch, set, st)
+	if err != nil {
 		return err
 	}
-	null := make(map[int64]bool, len(list))
-	for i := range list {
-		null[list[i].ID] = true
+	starts := map[int64][]byte{}
+	if h.NullStarts {
+		for i := range embedded {
+			starts[embedded[i].ID] = nil
+		}
+		c.setStarts(starts)
 	}
+	if h.Gaps {
+		gaps, err := hold.Gaps(c.batch, set, st, func(f *lake.DataFile) bool {
+			return slices.ContainsFunc(unsure, func(u lake.DataFile) bool { return u.ID == f.ID })
+		})
+		if err != nil {
+			return err
+		}
+		for _, g := range gaps {
+			for _, s := range g.Shifts {
+				for i := range c.batch.DataFiles.Added {
+					if f := &c.batch.DataFiles.Added[i]; f.ID == s.File {
+						starts[f.ID] = bigint(f.RowIDStart + s.By)
+					}
+				}
+			}
+			if err := c.raiseNext(g.Table, g.Next); err != nil {
+				return err
+			}
+		}
+		c.setStarts(starts)
+	}
+	return c.storeStarts(starts)
+}
+
+// setStarts puts row-id starts into the batch; nil is NULL.
+func (c *commit) setStarts(starts map[int64][]byte) {
+	for i := range c.batch.DataFiles.Added {
+		f := &c.batch.DataFiles.Added[i]
+		if v, ok := starts[f.ID]; ok {
+			f.RowIDStart, f.HasRowIDStart = 0, v != nil
+			if v != nil {
+				f.RowIDStart = int64(binary.BigEndian.Uint64(v))
+			}
+		}
+	}
+}
+
+// storeStarts puts row-id starts into the store.
+func (c *commit) storeStarts(starts map[int64][]byte) error {
 	t, ok := c.txn.TableByName(c.space, dataFileTable)
-	if !ok {
+	if !ok || len(starts) == 0 {
 		return nil
 	}
 	r := relation{c.txn, t}
 	var edits []target
-	err = c.txn.Changes(t, func(ch store.RowChange) bool {
-		if ch.Before == nil && ch.After != nil && null[r.num(ch.After, "data_file_id")] {
-			edits = append(edits, target{ch.RowID, slices.Clone(ch.After)})
+	err := c.txn.Changes(t, func(ch store.RowChange) bool {
+		if ch.Before == nil && ch.After != nil {
+			if _, ok := starts[r.num(ch.After, "data_file_id")]; ok {
+				edits = append(edits, target{ch.RowID, slices.Clone(ch.After)})
+			}
 		}
 		return true
 	})
@@ -49,7 +97,7 @@ func (h *Hold) nullStarts(ctx context.Context, c *commit, set *conflict.ChangeSe
 		return err
 	}
 	for _, e := range edits {
-		n, err := r.with(e.tuple, "row_id_start", nil)
+		n, err := r.with(e.tuple, "row_id_start", starts[r.num(e.tuple, "data_file_id")])
 		if err != nil {
 			return err
 		}
@@ -57,9 +105,33 @@ func (h *Hold) nullStarts(ctx context.Context, c *commit, set *conflict.ChangeSe
 			return fmt.Errorf("row-id start of a data file: %w", err)
 		}
 	}
-	for i := range c.batch.DataFiles.Added {
-		if f := &c.batch.DataFiles.Added[i]; null[f.ID] {
-			f.RowIDStart, f.HasRowIDStart = 0, false
+	return nil
+}
+
+// raiseNext moves a table's counter of row ids, in the store and in the batch.
+func (c *commit) raiseNext(table, by int64) error {
+	r, rows, err := c.find(c.txn, tableStatsTable, "table_id", table)
+	if err != nil {
+		return err
+	}
+	for _, x := range rows {
+		n, err := r.with(x.tuple, "next_row_id", bigint(r.num(x.tuple, "next_row_id")+by))
+		if err != nil {
+			return err
+		}
+		if err := c.txn.Update(r.tbl, x.rowid, x.tuple, n); err != nil {
+			return fmt.Errorf("counter of row ids: %w", err)
+		}
+	}
+	s := &c.batch.TableStats
+	for i := range s.Added {
+		if s.Added[i].TableID == table {
+			s.Added[i].NextRowID += by
+		}
+	}
+	for i := range s.Changed {
+		if s.Changed[i].After.TableID == table {
+			s.Changed[i].After.NextRowID += by
 		}
 	}
 	return nil
@@ -119,7 +191,7 @@ func (s *holdState) Table(id int64) conflict.TableRef {
 }
 
 func (s *holdState) Sorted(table int64) (bool, error) {
-	list, err := s.was.Sorts(table)
+	list, err := s.is.Sorts(table)
 	return slices.ContainsFunc(list, func(x lake.Sort) bool { return !x.Ended }), err
 }
 
@@ -143,18 +215,29 @@ func (s *holdState) PartitionValues(file int64) ([]lake.PartitionValue, error) {
 	return list(s.is, fileValueTable, "data_file_id", bigint(file), relation.fileValue)
 }
 
-// MadeIn trusts begin_snapshot only where that snapshot gave out the file's id: files of
-// merges and flushes are dated back.
+// MadeIn looks for the snapshot that gave out the file's id. It is that of the file's begin,
+// or a later one for files that are dated back.
 func (s *holdState) MadeIn(f *lake.DataFile) (changes string, ok bool, err error) {
-	after, ok, err := one(s.was, snapshotTable, "snapshot_id", f.Begin, relation.snapshot)
-	if err != nil || !ok || after.NextFileID <= f.ID {
+	r, found := s.was.of(snapshotTable)
+	if !found {
+		return "", false, nil
+	}
+	made := int64(-1)
+	err = r.each("", nil, func(_ uint64, t row.Tuple) error {
+		if n := r.snapshot(t); n.ID >= f.Begin && n.NextFileID > f.ID && (made < 0 || n.ID < made) {
+			made = n.ID
+		}
+		return nil
+	})
+	if err != nil || made < 0 {
 		return "", false, err
 	}
-	before, ok, err := one(s.was, snapshotTable, "snapshot_id", f.Begin-1, relation.snapshot)
+	// Had a snapshot between expired, it would be that one.
+	before, ok, err := one(s.was, snapshotTable, "snapshot_id", made-1, relation.snapshot)
 	if err != nil || !ok || before.NextFileID > f.ID {
 		return "", false, err
 	}
-	c, ok, err := one(s.was, changesTable, "snapshot_id", f.Begin, relation.changes)
+	c, ok, err := one(s.was, changesTable, "snapshot_id", made, relation.changes)
 	return c.Made, ok, err
 }
 

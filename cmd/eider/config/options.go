@@ -52,6 +52,7 @@ type Options struct {
 	HoldBytes     Bytes         `name:"hold-bytes" default:"4GiB" help:"Row ids read to verify one commit, at most, at 8 bytes each."`
 	HoldCache     int           `name:"hold-cache" default:"4096" help:"Files and verdicts remembered; 0 remembers none."`
 	NullRowStarts bool          `name:"null-row-starts" default:"true" help:"Store NULL as row_id_start of data files that have their rows' ids inside. Merges by DuckLake then keep the ids, which otherwise they must be refused for."`
+	RowIDGaps     bool          `name:"row-id-gaps" default:"true" help:"Leave a row id out between new data files of a sorted table, and around files of updates that the server cannot read. Merges by DuckLake then keep the ids."`
 
 	LogFormat        string        `name:"log-format" default:"text" choices:"text json" help:"Form of the log on standard error: text or json."`
 	LogLevel         string        `name:"log-level" default:"info" choices:"debug info warn error" help:"Least severe messages to log: debug, info, warn or error."`

@@ -32,6 +32,7 @@ func newHold(o *config.Options, getenv func(string) string, log *slog.Logger) (*
 			CacheEntries: cache, Logger: log,
 		}),
 		NullStarts: o.NullRowStarts,
+		Gaps:       o.RowIDGaps,
 	}, nil
 }
 
