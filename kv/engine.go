@@ -81,6 +81,13 @@ type Engine interface {
 	// storage; a later synced Apply also makes earlier unsynced ones durable, in order.
 	// The batch is consumed: afterwards only Close may be called.
 	Apply(b Batch, sync bool) error
+	// ApplyAsync writes the batch as Apply does, but returns when it is visible: with sync,
+	// wait returns when it is on stable storage, and an error of wait is one that Apply
+	// would have returned. wait must be called once; the batch may be closed after that.
+	// Batches become stable in the order in which they became visible. A batch is written
+	// only while the engine's epoch is the one given: ErrEngineRestarted says that it is not,
+	// and that nothing was written.
+	ApplyAsync(b Batch, sync bool, epoch uint64) (wait func() error, err error)
 	// ApplyRepr writes a batch given as its Repr.
 	ApplyRepr(repr []byte, sync bool) error
 	// Checkpoint writes a consistent, openable copy of the engine into the folder dir,

@@ -27,6 +27,13 @@ func (e *failingEngine) Apply(b kv.Batch, sync bool) error {
 	return e.Engine.Apply(b, sync)
 }
 
+func (e *failingEngine) ApplyAsync(b kv.Batch, sync bool, epoch uint64) (func() error, error) {
+	if err := e.err.Load(); err != nil {
+		return nil, fmt.Errorf("pebblekv: write %q: %w", "/srv/unique/data", *err)
+	}
+	return e.Engine.ApplyAsync(b, sync, epoch)
+}
+
 // What storage reports reaches the client under the SQLSTATE of its kind, without the
 // folder's path, and the session goes on.
 func TestStorageErrors(t *testing.T) {

@@ -269,6 +269,9 @@ func (s *Session) Execute(ctx context.Context, portalName string, maxRows int, o
 	}
 	sctx, cancel := s.statementContext(ctx)
 	defer cancel()
+	if err := s.awaitStable(sctx, p.stmt, p.source); err != nil {
+		return s.cause(sctx, err)
+	}
 	if err := s.executePortal(sctx, p, maxRows, out); err != nil {
 		return s.cause(sctx, err)
 	}

@@ -93,7 +93,7 @@ func (s *Session) edge(ctx context.Context, out Out, err *error) {
 	if *err != nil {
 		// Which schema a key is in is known only while the transaction lives.
 		if s.tx.open {
-			s.noteLoss(*err)
+			s.noteLoss(ctx, *err)
 		}
 		*err = s.toPG(ctx, *err)
 		s.fail()
@@ -178,6 +178,9 @@ func (s *Session) simpleAttempt(ctx context.Context, rq *request, last bool, out
 	}
 	if err := s.resolve(rq); err != nil {
 		return err
+	}
+	if err := s.awaitStable(sctx, rq.stmt, rq.sql[rq.fp.Start:]); err != nil {
+		return s.cause(sctx, err)
 	}
 	r, err := s.start(sctx, rq)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/eiderdb/eider/kv/store"
+	"github.com/eiderdb/eider/translate/ast"
 )
 
 // Which transactions take turns is decided here, by what clients send; what a turn is, in
@@ -35,13 +36,36 @@ type turnState struct {
 	client *turnClient
 	// lost: the last transaction lost, and the session has not been reset since.
 	lost bool
-	// wrote is when the session last committed a snapshot; zero if a transaction that
-	// began as a writer's has not written since.
+	// wrote is when the session last committed a snapshot, or tried to.
 	wrote time.Time
-	// began: the running transaction began with a read of the head.
-	began bool
+	// began: the running transaction began with a read of the head. writes: it turned out
+	// to be a writer's.
+	began, writes bool
+	habit         habit
 	// retry is the running transaction if it has, or had, a retry's turn.
 	retry *store.Txn
+}
+
+// habit predicts whether the next transaction that begins with the head will write, from
+// what followed the last two of them earlier. Drivers that prepare a statement in a
+// transaction of its own read and write by turns.
+type habit struct {
+	last  uint8    // the last two: a bit is set for one that wrote
+	after [4]uint8 // by last: 2 and more predicts a writer
+}
+
+func (h *habit) writes() bool { return h.after[h.last] >= 2 }
+
+func (h *habit) learn(wrote bool) {
+	n := &h.after[h.last]
+	h.last = h.last << 1 & 3
+	switch {
+	case wrote:
+		*n = min(*n+2, 3)
+		h.last |= 1
+	case *n > 0:
+		*n--
+	}
 }
 
 // clientKey says which sessions are one client's: those of one process, as far as can be
@@ -194,7 +218,7 @@ func (s *Session) awaitTurn(ctx context.Context, sql string) error {
 		return nil
 	}
 	now := s.now()
-	s.turn.began = true
+	s.turn.began = first == readHead
 	switch {
 	case first == readRetry || s.turn.lost:
 		own := s.turn.lost
@@ -207,8 +231,14 @@ func (s *Session) awaitTurn(ctx context.Context, sql string) error {
 			return err
 		}
 		s.turn.retry = t
-		return t.AwaitRetry(ctx)
-	case !s.turn.wrote.IsZero() && now.Sub(s.turn.wrote) <= writerMemory:
+		if err := t.AwaitRetry(ctx); err != nil || first == readHead {
+			return err
+		}
+		if err := t.EnsureSnapshot(); err != nil {
+			return err
+		}
+		return t.AwaitStable(ctx)
+	case s.turn.habit.writes() && now.Sub(s.turn.wrote) <= writerMemory:
 		t, err := s.txn()
 		if err != nil {
 			return err
@@ -218,8 +248,31 @@ func (s *Session) awaitTurn(ctx context.Context, sql string) error {
 	return nil
 }
 
-// noteLoss looks whether an error says that the session's transaction lost a race.
-func (s *Session) noteLoss(err error) {
+// awaitStable waits, before a statement that returns rows, until what its transaction reads
+// is on stable storage. The head is the exception: who has the turn may learn it, and
+// begin to build on it, while it is on its way there. Its own commit comes after it.
+func (s *Session) awaitStable(ctx context.Context, st ast.Stmt, sql string) error {
+	t := s.tx.txn
+	if t == nil || !t.Unstable() {
+		return nil
+	}
+	switch st := st.(type) {
+	case *ast.Transaction:
+		return nil
+	case *ast.Insert, *ast.Update, *ast.Delete:
+		if !returnsRows(st) {
+			return nil
+		}
+	}
+	if classifyFirst(sql) == readHead {
+		return nil
+	}
+	return t.AwaitStable(ctx)
+}
+
+// noteLoss looks whether an error says that the session's transaction lost a race. The
+// client hears of it when what it lost to is on stable storage.
+func (s *Session) noteLoss(ctx context.Context, err error) {
 	var unique *store.UniqueViolation
 	var serial *store.SerializationError
 	what := "row"
@@ -236,30 +289,30 @@ func (s *Session) noteLoss(err error) {
 	default:
 		return
 	}
+	_ = s.catalog.AwaitStable(ctx)
 	if !s.tx.block {
 		return // a statement of its own, which nobody repeats in the way that is ordered here
 	}
 	s.turn.lost = true
+	s.turn.writes, s.turn.wrote = true, s.now()
 	s.turn.client.lose(s.now())
 	s.catalog.Lost(what)
 }
 
 // noteCommit notes that the session committed a snapshot.
 func (s *Session) noteCommit() {
-	s.turn.lost = false
-	s.turn.wrote = s.now()
-	s.turn.began, s.turn.retry = false, nil
+	s.turn.lost, s.turn.retry = false, nil
+	s.turn.writes, s.turn.wrote = true, s.now()
 	s.turn.client.setOverran(false)
 }
 
-// noteEnd notes the end of a transaction. One that began as a writer's and has not
-// written makes the session count as a reader.
+// noteEnd notes the end of a transaction.
 func (s *Session) noteEnd() {
-	if s.turn.began && !s.turn.lost {
-		s.turn.wrote = time.Time{}
-	}
 	if s.turn.retry != nil && s.turn.retry.Overran() {
 		s.turn.client.setOverran(true)
 	}
-	s.turn.began, s.turn.retry = false, nil
+	if s.turn.began {
+		s.turn.habit.learn(s.turn.writes)
+	}
+	s.turn.began, s.turn.writes, s.turn.retry = false, false, nil
 }

@@ -3,6 +3,8 @@ package translate_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -262,18 +264,26 @@ func TestPacing(t *testing.T) {
 			w.run(s, batch(n))
 			w.run(s, "COMMIT")
 		}
-		commit("x", 1)
-		commit("y", 2)
+		n := 0
+		both := func() {
+			commit("x", n+1)
+			commit("y", n+2)
+			n += 2
+		}
+		for range 4 {
+			both()
+		}
 		w.run("x", beginRR)
 		w.run("x", headRead)
 		w.run("y", beginRR)
 		w.run("y", headRead) // no storm: nobody waits
 		w.run("y", "ROLLBACK")
 		w.run("x", "ROLLBACK")
-		w.run("b", beginRR)
-		w.lose("b", 3)
-		commit("x", 4)
-		commit("y", 5)
+		w.lose("b", n+1)
+		n++
+		for range 3 {
+			both()
+		}
 
 		w.run("x", beginRR)
 		w.run("x", headRead)
@@ -285,32 +295,79 @@ func TestPacing(t *testing.T) {
 		w.run("reader", beginRR)
 		w.run("reader", headRead)
 		w.run("reader", "COMMIT")
-		w.run("x", batch(6))
+		w.run("x", batch(n+1))
 		w.run("x", "COMMIT")
-		if got := result(); !strings.Contains(got, "6") {
-			t.Errorf("head after the wait: %s", got)
+		if got, want := result(), fmt.Sprintf("D %d", n+1); !strings.Contains(got, want) {
+			t.Errorf("head after the wait: %s, want %s", got, want)
 		}
-		w.run("y", batch(7))
+		w.run("y", batch(n+2))
 		w.run("y", "COMMIT")
 
-		// A writer that only reads is waited for once, and for the bound of a lease at most.
+		// Who has become a reader is waited for a few times, and for the bound of a lease at most.
+		waited := []bool{}
+		for range 8 {
+			w.run("x", beginRR)
+			w.run("x", headRead)
+			w.run("y", beginRR)
+			start := time.Now()
+			w.run("y", headRead)
+			took := time.Since(start)
+			if took > 25*time.Millisecond {
+				t.Errorf("waited %s for an idle writer", took)
+			}
+			waited = append(waited, took > 0)
+			w.run("x", "COMMIT")
+			n++
+			w.run("y", batch(n+2))
+			w.run("y", "COMMIT")
+		}
+		if !waited[0] || slices.Contains(waited[5:], true) {
+			t.Errorf("waited for a reader: %v", waited)
+		}
+	})
+}
+
+// TestPacingByHabit: a driver that prepares each statement in a transaction of its own is
+// paced when it writes, not when it prepares.
+func TestPacingByHabit(t *testing.T) {
+	turnWorld(t, func(w *world) {
+		n := 0
+		prepare := func(s string) {
+			w.run(s, beginRR)
+			w.run(s, headRead)
+			w.run(s, "COMMIT")
+		}
+		write := func(s string) {
+			w.run(s, beginRR)
+			w.run(s, headRead)
+			n++
+			w.run(s, batch(n))
+			w.run(s, "COMMIT")
+		}
+		for range 8 {
+			prepare("x")
+			write("x")
+			prepare("y")
+			write("y")
+		}
+		n++
+		w.lose("b", n)
+		prepare("x")
 		w.run("x", beginRR)
 		w.run("x", headRead)
-		w.run("y", beginRR)
 		start := time.Now()
-		w.run("y", headRead)
-		if took := time.Since(start); took == 0 || took > store.DefaultTurnLease {
-			t.Errorf("waited %s for an idle writer", took)
-		}
-		w.run("y", "COMMIT")
-		w.run("x", "COMMIT")
-		w.run("x", beginRR)
-		w.run("x", headRead)
-		w.run("y", beginRR)
-		start = time.Now()
-		w.run("y", headRead)
+		prepare("y")
 		if took := time.Since(start); took != 0 {
-			t.Errorf("waited %s for a reader", took)
+			t.Errorf("preparing waited %s", took)
 		}
+		w.run("y", beginRR)
+		waits, result := w.blocked("y", headRead)
+		if !waits() {
+			t.Error("writing did not wait")
+		}
+		n++
+		w.run("x", batch(n))
+		w.run("x", "COMMIT")
+		result()
 	})
 }

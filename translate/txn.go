@@ -173,6 +173,9 @@ func (s *Session) commitTx(ctx context.Context) error {
 		err = s.tx.txn.SetOptions(o)
 	}
 	snapshot := false
+	if err == nil && s.tx.txn != nil && !s.tx.txn.HasWrites() {
+		err = s.tx.txn.AwaitStable(ctx)
+	}
 	if err == nil && s.tx.txn != nil {
 		t := s.tx.txn
 		t.Contend(ctx, snapshotTable)
@@ -185,7 +188,7 @@ func (s *Session) commitTx(ctx context.Context) error {
 		snapshot = t.Contends()
 	}
 	if err != nil {
-		s.noteLoss(err)
+		s.noteLoss(ctx, err)
 		s.abort()
 		return err
 	}

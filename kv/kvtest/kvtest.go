@@ -31,6 +31,7 @@ func Run(t *testing.T, open Open) {
 		{"repr", testRepr},
 		{"batch misuse", testBatchMisuse},
 		{"large values", testLarge},
+		{"apply without waiting", testAsync},
 		{"checkpoint", testCheckpoint},
 		{"concurrent batches are atomic", testAtomic},
 		{"model", testModel},

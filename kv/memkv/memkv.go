@@ -129,6 +129,13 @@ func (e *Engine) Apply(b kv.Batch, _ bool) error {
 	return nil
 }
 
+// ApplyAsync implements kv.Engine.
+func (e *Engine) ApplyAsync(b kv.Batch, sync bool, _ uint64) (wait func() error, err error) {
+	return stable, e.Apply(b, sync)
+}
+
+func stable() error { return nil }
+
 // ApplyRepr implements kv.Engine.
 func (e *Engine) ApplyRepr(repr []byte, sync bool) error {
 	b, err := decodeRepr(e, repr)

@@ -12,21 +12,76 @@ import (
 
 // Apply implements kv.Engine.
 func (e *Engine) Apply(kb kv.Batch, sync bool) error {
+	b, err := e.consume(kb)
+	if b == nil || err != nil {
+		return err
+	}
+	return e.settled(b, e.apply(b, sync))
+}
+
+// ApplyAsync implements kv.Engine.
+func (e *Engine) ApplyAsync(kb kv.Batch, sync bool, epoch uint64) (wait func() error, err error) {
+	b, err := e.consume(kb)
+	if err != nil {
+		return nil, err
+	}
+	if b == nil {
+		return stable, nil
+	}
+	i, err := e.writable()
+	if err != nil {
+		return nil, err
+	}
+	if i.epoch != epoch {
+		return nil, kv.ErrEngineRestarted
+	}
+	select {
+	case i.entry <- struct{}{}:
+	case <-i.broken:
+		return nil, kv.ErrEngineRestarted
+	}
+	err = i.enter(b, sync)
+	<-i.entry
+	if err != nil {
+		return nil, e.settled(b, err)
+	}
+	if !sync {
+		return stable, nil
+	}
+	return func() error { return e.settled(b, b.syncWait()) }, nil
+}
+
+func stable() error { return nil }
+
+// consume checks a batch that is to be written, and the room on the disk. It returns nil
+// for an empty one.
+func (e *Engine) consume(kb kv.Batch) (*batch, error) {
 	b, ok := kb.(*batch)
 	if !ok || b.e != e {
-		return errors.New("pebblekv: batch of another engine")
+		return nil, errors.New("pebblekv: batch of another engine")
 	}
 	if err := b.usable(); err != nil {
-		return err
+		return nil, err
 	}
 	b.done = true
 	if b.b.Empty() {
+		return nil, nil
+	}
+	return b, e.checkSpace(uint64(b.b.Len()))
+}
+
+// syncWait waits until the batch is on stable storage.
+func (b *batch) syncWait() error {
+	err := b.b.SyncWait()
+	if err == nil {
 		return nil
 	}
-	if err := e.checkSpace(uint64(b.b.Len())); err != nil {
-		return err
-	}
-	err := e.apply(b, sync)
+	b.i.abandon()
+	return &failure{mapped("sync", err)}
+}
+
+// settled makes sure that the engine goes on after a write that failed.
+func (e *Engine) settled(b *batch, err error) error {
 	var f *failure
 	if !errors.As(err, &f) {
 		return err
@@ -63,11 +118,7 @@ func (e *Engine) apply(b *batch, sync bool) error {
 		if err != nil || !sync {
 			return err
 		}
-		if err := b.b.SyncWait(); err != nil {
-			i.abandon()
-			return &failure{mapped("sync", err)}
-		}
-		return nil
+		return b.syncWait()
 	}
 }
 
@@ -193,8 +244,8 @@ func (e *Engine) reopenLocked(i *instance, toWrite bool) error {
 		}
 	}
 	e.opts.Logger.Warn("engine reopened its files", "folder", e.dir, "read_only", next.readOnly)
+	next.epoch = e.epoch.Add(1)
 	e.cur.Store(next)
-	e.epoch.Add(1)
 	i.release()
 	return nil
 }

@@ -190,10 +190,14 @@ func (e *Engine) Close() error {
 func (e *Engine) Epoch() uint64 {
 	// A failed instance counts as replaced already: whoever compares epochs must not take
 	// what it read before for the state on disk.
-	if i := e.cur.Load(); i != nil && i.failed.Load() {
-		return e.epoch.Load() + 1
+	i := e.cur.Load()
+	switch {
+	case i == nil:
+		return e.epoch.Load()
+	case i.failed.Load():
+		return i.epoch + 1
 	}
-	return e.epoch.Load()
+	return i.epoch
 }
 
 // Get implements kv.Reader.

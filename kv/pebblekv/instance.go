@@ -23,6 +23,7 @@ type instance struct {
 	db       *pebble.DB
 	fence    *fence
 	readOnly bool
+	epoch    uint64 // of the engine, while this is its instance
 	// failed is set when a write failed: nothing more may be written, and what reads show
 	// may never have reached the disk.
 	failed atomic.Bool

@@ -156,7 +156,11 @@ func (t *Txn) Refresh() error {
 	if err != nil {
 		return err
 	}
-	if err := t.fits(v.snap); err != nil {
+	err = t.mayMove()
+	if err == nil {
+		err = t.fits(v.snap)
+	}
+	if err != nil {
 		t.cat.release(v)
 		return err
 	}

@@ -21,6 +21,10 @@ const (
 // idBlock is by how much the persisted marks run ahead of the counters.
 const idBlock = 1024
 
+// keptEpochs is for how many ended epochs of the engine a catalog remembers which of its
+// commits stayed. Transactions older than that cannot commit.
+const keptEpochs = 64
+
 // Catalog is one database: its descriptors, rows and sequencer.
 type Catalog struct {
 	store  *Store
@@ -34,7 +38,9 @@ type Catalog struct {
 	nextOID atomic.Uint32 // next oid to give out
 	nextID  atomic.Uint64 // next storage or version number to give out
 	// newest is cur.seq, readable without mu: whether a view is still the newest.
-	newest   atomic.Uint64
+	newest atomic.Uint64
+	// readable is stable.seq.
+	readable atomic.Uint64
 	counters rowCounters
 
 	// seqMu is held while a group is checked and written, and by DropCatalog. It comes
@@ -42,7 +48,12 @@ type Catalog struct {
 	seqMu sync.Mutex
 
 	mu      sync.Mutex
-	cur     *view             // guarded by mu
+	cur     *view             // guarded by mu: the newest
+	stable  *view             // guarded by mu: the newest that readers may see
+	flying  []*view           // guarded by mu: those after stable, oldest first
+	epoch   uint64            // guarded by mu: the engine's, when the catalog was last loaded
+	base    uint64            // guarded by mu: the commit number it had then
+	kept    map[uint64]uint64 // guarded by mu: by epoch that has ended, the last commit that stayed
 	dropped bool              // guarded by mu
 	lastMod map[uint64]uint64 // guarded by mu: storage → seq of the last commit that changed its rows
 	markOID uint32            // guarded by mu: persisted mark, see metaOID
@@ -69,7 +80,7 @@ func (c *Catalog) setDropped(is bool) {
 }
 
 func newCatalog(s *Store, id, oid uint32, name string) *Catalog {
-	c := &Catalog{store: s, id: id, oid: oid, prefix: catalogPrefix(id), lastMod: make(map[uint64]uint64)}
+	c := &Catalog{store: s, id: id, oid: oid, prefix: catalogPrefix(id), lastMod: make(map[uint64]uint64), kept: make(map[uint64]uint64)}
 	c.rows = join(c.prefix, kindRows)
 	c.name.Store(&name)
 	c.turns = newTurns(s.opts.Turns, s.opts.Clock, s.opts.turnObserver, c.Name)
@@ -110,6 +121,13 @@ func (c *Catalog) reloadLocked() error {
 	c.nextOID.Store(max(c.nextOID.Load(), oid))
 	c.nextID.Store(max(c.nextID.Load(), id))
 	if c.cur != nil {
+		// What of the last epoch is on disk is settled now: its instance writes no more.
+		kept := max(v.seq, c.base)
+		c.kept[c.epoch] = kept
+		delete(c.kept, c.epoch-keptEpochs)
+		for _, snap := range c.ground(kept) {
+			c.closeSnapshot(snap)
+		}
 		// Sequence numbers must not repeat within a process: an open transaction compares
 		// them to see whether anything was committed after it began.
 		v.seq = max(v.seq, c.cur.seq) + 1
@@ -119,7 +137,9 @@ func (c *Catalog) reloadLocked() error {
 		}
 	}
 	c.cur = v
+	c.epoch, c.base = epoch, v.seq
 	c.newest.Store(v.seq)
+	c.setStable(v)
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/eiderdb/eider/kv"
 	"github.com/eiderdb/eider/kv/rel"
@@ -57,11 +58,19 @@ func (c *Catalog) commit(ctx context.Context, t *Txn) error {
 			return r.err
 		}
 	}
-	group := q.take(c.store.opts.MaxGroup, c.store.opts.MaxGroupBytes)
-	decided := false
-	// Also when writeGroup panics: nobody may wait for ever or take silence for success.
+	c.lead(r, q.take(c.store.opts.MaxGroup, c.store.opts.MaxGroupBytes))
+	return r.err
+}
+
+// lead writes a group of commits, of which r is the leader's own. The next group is
+// written while this one waits for stable storage.
+func (c *Catalog) lead(r *commitRequest, group []*commitRequest) {
+	decided, handed := false, false
+	// Also after a panic: nobody may wait for ever or take silence for success.
 	defer func() {
-		q.handOver()
+		if !handed {
+			c.queue.handOver()
+		}
 		for _, m := range group {
 			if !decided {
 				m.err = kv.ErrUnknownOutcome
@@ -71,9 +80,30 @@ func (c *Catalog) commit(ctx context.Context, t *Txn) error {
 			}
 		}
 	}()
-	c.writeGroup(group)
+	f, err := c.writeGroup(group)
+	if errors.Is(err, kv.ErrEngineRestarted) {
+		// Nothing was written. What the members assume is checked again, in what there is now.
+		if f, err = c.writeGroup(group); errors.Is(err, kv.ErrEngineRestarted) {
+			for _, m := range group {
+				m.err = err
+			}
+		}
+	}
+	c.queue.handOver()
+	handed = true
+	if f != nil {
+		defer f.close()
+		c.finish(f, err)
+	}
 	decided = true
-	return r.err
+}
+
+// close gives back what the group holds.
+func (f *flight) close() {
+	c := f.g.c
+	if err := f.g.batch.Close(); err != nil {
+		c.store.opts.Logger.Warn("closing a batch", "catalog", c.Name(), "error", err)
+	}
 }
 
 // withdraw takes r out of the queue and reports whether it was still waiting there.
@@ -135,10 +165,12 @@ type group struct {
 	sync    bool
 	n       int // accepted members
 	broken  error
+	view    *view // what it became, if others may not see it before it is stable
 }
 
-// writeGroup decides on every member and writes the accepted ones. It sets each err.
-func (c *Catalog) writeGroup(members []*commitRequest) {
+// writeGroup decides on every member and writes the accepted ones: it sets each err, and
+// returns a flight, to be finished with the error, unless there is nothing to wait for.
+func (c *Catalog) writeGroup(members []*commitRequest) (_ *flight, err error) {
 	c.seqMu.Lock()
 	defer c.seqMu.Unlock()
 	fail := func(err error) {
@@ -151,16 +183,18 @@ func (c *Catalog) writeGroup(members []*commitRequest) {
 	base, err := c.acquire() // pins the view's snapshot, see acquireLocked
 	if err != nil {
 		fail(err)
-		return
+		return nil, err
 	}
 	defer c.release(base)
 	g := &group{
 		c: c, base: base, next: base.schema, batch: c.store.engine.NewBatch(),
 		touched: make(map[uint64]bool),
 	}
+	f := &flight{g: g, members: members, seq: base.seq + 1}
+	written := false
 	defer func() {
-		if err := g.batch.Close(); err != nil {
-			c.store.opts.Logger.Warn("closing a batch", "catalog", c.Name(), "error", err)
+		if !written {
+			f.close()
 		}
 	}()
 	if len(members) > 1 {
@@ -171,40 +205,66 @@ func (c *Catalog) writeGroup(members []*commitRequest) {
 			c.observeConflict(m.err)
 			if g.broken != nil {
 				fail(g.broken)
-				return
+				return nil, g.broken
 			}
 		}
 	}
-	refused := len(members) - g.n
+	f.refused = len(members) - g.n
 	if g.n == 0 {
-		c.store.opts.Observer.CommitGroup(c.Name(), 0, refused, 0, false, 0)
-		return
+		c.store.opts.Observer.CommitGroup(c.Name(), 0, f.refused, 0, false, 0)
+		return nil, nil
 	}
-	seq := base.seq + 1
-	markOID, markID, err := g.seal(seq)
+	markOID, markID, err := g.seal(f.seq)
 	if err != nil {
 		fail(err)
-		return
+		return nil, err
 	}
-	size := g.batch.Len()
-	start := c.store.opts.Clock()
-	err = c.applyGroup(g.batch, g.sync)
-	took := c.store.opts.Clock().Sub(start)
+	f.size, f.start = g.batch.Len(), c.store.opts.Clock()
+	f.wait, err = c.applyGroup(g)
+	if errors.Is(err, kv.ErrEngineRestarted) {
+		return nil, err
+	}
+	written = true // or perhaps
+	if err == nil {
+		c.publish(g, f.seq, markOID, markID)
+		leaveTurns(members)
+	}
+	return f, err
+}
+
+// flight is a group that others can build on, and that may not be on stable storage yet.
+type flight struct {
+	g             *group
+	members       []*commitRequest
+	seq           uint64
+	refused, size int
+	start         time.Time
+	wait          func() error
+}
+
+// finish waits until the group is on stable storage and settles what becomes of its
+// members: err is what applying it returned.
+func (c *Catalog) finish(f *flight, err error) {
+	if err == nil {
+		err = f.wait()
+	}
 	if errors.Is(err, kv.ErrUnknownOutcome) {
-		err = c.settle(seq, base.epoch, err)
-		if err == nil {
-			c.store.opts.Observer.CommitGroup(c.Name(), g.n, refused, size, g.sync, took)
-			return
-		}
+		err = c.settle(f.seq, f.g.base.epoch, err)
 	}
+	took := c.store.opts.Clock().Sub(f.start)
 	if err != nil {
-		fail(err)
-		c.store.opts.Observer.CommitGroup(c.Name(), 0, len(members), 0, g.sync, took)
+		for _, m := range f.members {
+			if m.err == nil {
+				m.err = err
+			}
+		}
+		c.store.opts.Observer.CommitGroup(c.Name(), 0, len(f.members), 0, f.g.sync, took)
 		return
 	}
-	c.publish(g, seq, markOID, markID)
-	leaveTurns(members)
-	c.store.opts.Observer.CommitGroup(c.Name(), g.n, refused, size, g.sync, took)
+	if f.g.view != nil && f.g.sync {
+		c.land(f.g.view)
+	}
+	c.store.opts.Observer.CommitGroup(c.Name(), f.g.n, f.refused, f.size, f.g.sync, took)
 }
 
 // leaveTurns gives back the turns of a published group. Refused members do it themselves,
@@ -219,8 +279,8 @@ func leaveTurns(members []*commitRequest) {
 
 // applyGroup writes a group's batch, which is self-contained: whatever is to carry
 // commits elsewhere takes batch.Repr here.
-func (c *Catalog) applyGroup(batch kv.Batch, sync bool) error {
-	return c.store.engine.Apply(batch, sync)
+func (c *Catalog) applyGroup(g *group) (wait func() error, err error) {
+	return c.store.engine.ApplyAsync(g.batch, g.sync, g.base.epoch)
 }
 
 // seal appends to the batch what every group carries: the commit number and the marks
@@ -245,56 +305,47 @@ func (g *group) seal(seq uint64) (markOID uint32, markID uint64, err error) {
 	return markOID, markID, g.batch.Set(join(c.prefix, kindMeta, metaSeq), binary.BigEndian.AppendUint64(nil, seq))
 }
 
-// publish makes the written group the newest view.
-func (c *Catalog) publish(g *group, seq uint64, markOID uint32, markID uint64) {
-	c.mu.Lock()
-	c.markOID, c.markID = markOID, markID
-	for storage := range g.touched {
-		c.lastMod[storage] = seq
-	}
-	for _, storage := range g.dropped {
-		delete(c.lastMod, storage)
-	}
-	if c.cur == g.base {
-		c.cur = &view{seq: seq, epoch: g.base.epoch, schema: g.next}
-		c.newest.Store(seq)
-	}
-	// Otherwise a reader has found the engine reopened and loaded a view meanwhile, which
-	// may or may not have this group: its epoch is old, the next acquire loads again.
-	if c.cur != g.base && c.cur.seq != seq {
-		c.cur.epoch = ^uint64(0)
-	}
-	c.mu.Unlock()
-	for _, storage := range g.dropped {
-		c.counters.drop(storage)
-	}
-}
-
-// settle finds out whether the group numbered seq was written, after the engine reopened
-// its files in the middle of it.
+// settle finds out whether the group numbered seq, written in an epoch of the engine that
+// has ended, is on disk.
 func (c *Catalog) settle(seq, epoch uint64, cause error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.cur.epoch == epoch {
+	if c.epoch == epoch {
 		if err := c.reloadLocked(); err != nil {
 			return errors.Join(kv.ErrUnknownOutcome, err)
 		}
 	}
-	b, err := c.store.engine.Get(join(c.prefix, kindMeta, metaSeq))
-	if err != nil || len(b) != 8 {
-		return errors.Join(kv.ErrUnknownOutcome, err)
-	}
-	if binary.BigEndian.Uint64(b) == seq {
+	kept, ok := c.kept[epoch]
+	switch {
+	case !ok:
+		return kv.ErrUnknownOutcome
+	case seq <= kept:
 		return nil
-	}
-	if errors.Is(cause, kv.ErrDiskFull) {
+	case errors.Is(cause, kv.ErrDiskFull):
 		return fmt.Errorf("store: commit was not written: %w", kv.ErrDiskFull)
 	}
 	return fmt.Errorf("store: commit was not written: %w", kv.ErrIO)
 }
 
+// isLost reports whether a view shows commits that the engine lost when it was reopened.
+func (c *Catalog) isLost(v *view) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if v.epoch == c.epoch {
+		return false
+	}
+	kept, ok := c.kept[v.epoch]
+	return !ok || v.seq > kept
+}
+
 // accept checks a member and, if it stands, adds its writes to the batch.
 func (g *group) accept(t *Txn) error {
+	if t.view.epoch != g.base.epoch {
+		// It may have seen commits that are gone, and would bring back what follows from them.
+		if err := t.mayMove(); err != nil {
+			return err
+		}
+	}
 	if err := g.checkTables(t); err != nil {
 		return err
 	}

@@ -30,8 +30,8 @@ type TurnOptions struct {
 	NoPacing bool
 	// Bound is how long a retry may hold the turn while others wait for it. Default 2 s.
 	Bound time.Duration
-	// Lease is how long a first attempt may hold the turn while others wait for it. What is
-	// granted is less where commits were fast lately. Default 25 ms.
+	// Lease is how long a first attempt may hold the turn at most while others wait for it:
+	// as a rule four times what commits took lately. Default 100 ms.
 	Lease time.Duration
 	// Storm is how long after a loss first attempts are paced. Default 5 s.
 	Storm time.Duration
@@ -40,12 +40,16 @@ type TurnOptions struct {
 // The defaults of TurnOptions.
 const (
 	DefaultTurnBound = 2 * time.Second
-	DefaultTurnLease = 25 * time.Millisecond
+	DefaultTurnLease = 100 * time.Millisecond
 	DefaultTurnStorm = 5 * time.Second
 )
 
-// leastLease is the shortest bound of a lease: below it a busy machine alone would exceed it.
-const leastLease = 10 * time.Millisecond
+// leastLease is the shortest bound of a lease: below it a busy machine alone would exceed
+// it. firstLease is the bound while it is not known how long commits take.
+const (
+	leastLease = 10 * time.Millisecond
+	firstLease = 25 * time.Millisecond
+)
 
 // maxTurnWait is for how many bounds a transaction waits for a turn before it goes without.
 const maxTurnWait = 5
@@ -290,10 +294,11 @@ func (g *turns) bound(u *turn) time.Duration {
 	if u.kind == TurnRetry {
 		return g.o.Bound
 	}
-	if g.section == 0 {
-		return g.o.Lease
+	want := 4 * g.section
+	if want == 0 {
+		want = firstLease
 	}
-	return min(max(8*g.section, leastLease), g.o.Lease)
+	return min(max(want, leastLease), g.o.Lease)
 }
 
 // enter lets a commit that adds a snapshot into the sequencer: at once if its transaction

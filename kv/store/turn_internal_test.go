@@ -153,7 +153,7 @@ func TestTurnLeaseAdapts(t *testing.T) {
 		idle := mustTake(t, g, TurnLease)
 		start := time.Now()
 		g.end(mustTake(t, g, TurnLease))
-		if got := time.Since(start); got != 40*time.Millisecond {
+		if got := time.Since(start); got != 20*time.Millisecond {
 			t.Errorf("lease of %s after commits of 5ms", got)
 		}
 		g.end(idle)

@@ -126,6 +126,15 @@ func (t *Txn) setView(v *view) {
 	t.main.own = nil
 }
 
+// acquire returns the view that t is to read: the newest that is stable, or the newest at
+// all for a transaction that has, or had, the turn.
+func (t *Txn) acquire() (*view, error) {
+	if t.had != nil {
+		return t.cat.acquire()
+	}
+	return t.cat.acquireStable()
+}
+
 // EnsureSnapshot takes the transaction's view if it has none yet.
 func (t *Txn) EnsureSnapshot() error {
 	if t.done {
@@ -134,7 +143,7 @@ func (t *Txn) EnsureSnapshot() error {
 	if t.view != nil {
 		return nil
 	}
-	v, err := t.cat.acquire()
+	v, err := t.acquire()
 	if err != nil {
 		return err
 	}
@@ -154,20 +163,32 @@ func (t *Txn) NewStatement() error {
 	if t.view == nil || t.opts.Isolation == RepeatableRead {
 		return t.EnsureSnapshot()
 	}
-	if t.view.seq == t.cat.newest.Load() && t.view.epoch == t.cat.store.engine.Epoch() {
+	if t.view.seq >= t.cat.readable.Load() && t.view.epoch == t.cat.store.engine.Epoch() && t.had == nil {
 		return nil
 	}
-	v, err := t.cat.acquire()
+	v, err := t.acquire()
 	if err != nil {
 		return err
 	}
-	if err := t.checkTouched(v.snap); err != nil {
+	err = t.mayMove()
+	if err == nil {
+		err = t.checkTouched(v.snap)
+	}
+	if err != nil {
 		t.cat.release(v)
 		return err
 	}
 	old := t.view
 	t.setView(v)
 	t.cat.release(old)
+	return nil
+}
+
+// mayMove refuses to take what was written under a view that is lost to another one.
+func (t *Txn) mayMove() error {
+	if t.wrote && t.cat.isLost(t.view) {
+		return &SerializationError{}
+	}
 	return nil
 }
 

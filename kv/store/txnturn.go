@@ -3,7 +3,9 @@ package store
 import (
 	"bytes"
 	"context"
+	"errors"
 
+	"github.com/eiderdb/eider/kv"
 	"github.com/eiderdb/eider/kv/rel"
 )
 
@@ -58,6 +60,60 @@ func (t *Txn) awaitCommit() error {
 		return err
 	}
 	t.entered = true
+	return nil
+}
+
+// Unstable reports whether what the transaction reads is not yet on stable storage.
+func (t *Txn) Unstable() bool {
+	if t.view == nil || t.view.landed == nil {
+		return false
+	}
+	select {
+	case <-t.view.landed:
+		return false
+	default:
+		return true
+	}
+}
+
+// AwaitStable waits until what the transaction reads is on stable storage. Only a
+// transaction that has the turn reads what is not: what it is answered before that, a
+// power failure may make untrue. The error is the context's, or ErrEngineRestarted of
+// package kv when what was read is lost.
+func (t *Txn) AwaitStable(ctx context.Context) error {
+	v := t.view
+	if v == nil || v.landed == nil {
+		return nil
+	}
+	return t.cat.awaitLanding(ctx, v)
+}
+
+// AwaitStable waits until everything that has been committed so far is on stable storage,
+// or lost.
+func (c *Catalog) AwaitStable(ctx context.Context) error {
+	c.mu.Lock()
+	v := c.cur
+	c.mu.Unlock()
+	if v == nil || v.landed == nil {
+		return nil
+	}
+	if err := c.awaitLanding(ctx, v); !errors.Is(err, kv.ErrEngineRestarted) {
+		return err
+	}
+	return nil
+}
+
+func (c *Catalog) awaitLanding(ctx context.Context, v *view) error {
+	select {
+	case <-v.landed:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if v.lost {
+		return kv.ErrEngineRestarted
+	}
 	return nil
 }
 

@@ -1,34 +1,53 @@
 package store
 
 import (
+	"slices"
+
 	"github.com/eiderdb/eider/kv"
 )
 
 // view is one committed state of a catalog: an engine snapshot and the descriptors that
 // belong to it. All transactions that begin between two commits share one view.
+//
+// The sequencer publishes a view before its commits are on stable storage, so that the
+// next commit can build on it. Readers get the newest view that is stable; who holds the
+// turn gets the newest.
 type view struct {
 	seq    uint64 // commit sequence number
 	epoch  uint64 // the engine's epoch that seq is of
 	schema *schema
+	// landed is closed when the view is stable, or will never be: see lost. Nil: it was
+	// stable when it was made, or no wait for stable storage was asked for.
+	landed chan struct{}
 
 	// The rest is guarded by Catalog.mu.
 
 	snap kv.Snapshot // taken when first needed; nil: nobody reads this view
 	refs int
+	sync bool // its commits wait for stable storage
+	lost bool // its commits did not reach stable storage
 }
 
 // acquire returns the newest view with a snapshot. Each acquire needs a release.
 func (c *Catalog) acquire() (*view, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.acquireLocked()
+	return c.acquireLocked(false)
+}
+
+// acquireStable is acquire of the newest view that is on stable storage.
+func (c *Catalog) acquireStable() (*view, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.acquireLocked(true)
 }
 
 // acquireLocked REQUIRES: c.mu.
 //
 // Taking the snapshot here gives exactly the state of c.cur: while the sequencer writes,
 // it holds a reference to the then current view, so that view has its snapshot already.
-func (c *Catalog) acquireLocked() (*view, error) {
+// So has the stable one unless it is the current one, see publish.
+func (c *Catalog) acquireLocked(stable bool) (*view, error) {
 	if c.dropped {
 		return nil, ErrNoCatalog
 	}
@@ -41,6 +60,9 @@ func (c *Catalog) acquireLocked() (*view, error) {
 			continue
 		}
 		v := c.cur
+		if stable {
+			v = c.stable
+		}
 		if v.snap == nil {
 			snap, err := c.store.engine.Snapshot()
 			if err != nil {
@@ -70,15 +92,122 @@ func (c *Catalog) ref(v *view) {
 // must not keep the engine from dropping overwritten data.
 func (c *Catalog) release(v *view) {
 	c.mu.Lock()
-	v.refs--
-	var snap kv.Snapshot
-	if v.refs == 0 {
-		snap, v.snap = v.snap, nil
-	}
+	snap := v.unref()
 	c.mu.Unlock()
-	if snap != nil {
-		if err := snap.Close(); err != nil {
-			c.store.opts.Logger.Warn("closing a snapshot", "catalog", c.Name(), "error", err)
+	c.closeSnapshot(snap)
+}
+
+// unref REQUIRES: Catalog.mu. The snapshot it returns, if any, is to be closed.
+func (v *view) unref() kv.Snapshot {
+	v.refs--
+	if v.refs > 0 {
+		return nil
+	}
+	snap := v.snap
+	v.snap = nil
+	return snap
+}
+
+func (c *Catalog) closeSnapshot(snap kv.Snapshot) {
+	if snap == nil {
+		return
+	}
+	if err := snap.Close(); err != nil {
+		c.store.opts.Logger.Warn("closing a snapshot", "catalog", c.Name(), "error", err)
+	}
+}
+
+// publish makes the written group the newest view. One that others may not see before it
+// is stable is kept in g.view, to be landed.
+//
+// While views are on their way, they and the stable one are referenced, except for the
+// newest: that can still take its snapshot when it is needed, because the sequencer
+// acquires it before it writes on.
+func (c *Catalog) publish(g *group, seq uint64, markOID uint32, markID uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.markOID, c.markID = markOID, markID
+	for storage := range g.touched {
+		c.lastMod[storage] = seq
+	}
+	for _, storage := range g.dropped {
+		delete(c.lastMod, storage)
+		c.counters.drop(storage)
+	}
+	if c.cur != g.base {
+		// A reader has found the engine reopened and loaded a view meanwhile. The group was
+		// written before that or not at all: settle tells.
+		return
+	}
+	v := &view{seq: seq, epoch: g.base.epoch, schema: g.next, sync: g.sync}
+	c.cur = v
+	c.newest.Store(seq)
+	if !g.sync && len(c.flying) == 0 {
+		c.setStable(v)
+		return
+	}
+	v.landed = make(chan struct{})
+	g.base.refs++ // it is the stable one, or on its way itself
+	c.flying = append(c.flying, v)
+	g.view = v
+}
+
+// setStable REQUIRES: c.mu.
+func (c *Catalog) setStable(v *view) {
+	c.stable = v
+	c.readable.Store(v.seq)
+}
+
+// land makes a view that has reached stable storage, and with it all before it, what
+// readers get.
+func (c *Catalog) land(v *view) {
+	c.mu.Lock()
+	n := 0
+	for i, f := range c.flying {
+		if f == v {
+			n = i + 1
 		}
 	}
+	if n == 0 {
+		c.mu.Unlock()
+		return // a later one has landed, or the engine was reopened
+	}
+	for n < len(c.flying) && !c.flying[n].sync {
+		n++
+	}
+	first := c.stable.unref()
+	var more []kv.Snapshot
+	for i, f := range c.flying[:n] {
+		close(f.landed)
+		if i < n-1 {
+			more = append(more, f.unref())
+		}
+	}
+	c.setStable(c.flying[n-1]) // referenced still, unless it is the newest
+	c.flying = slices.Delete(c.flying, 0, n)
+	c.mu.Unlock()
+	c.closeSnapshot(first)
+	for _, s := range more {
+		c.closeSnapshot(s)
+	}
+}
+
+// ground ends the flight of all views after the engine was reopened: those up to the
+// commit number kept are stable, the others are lost.
+//
+// REQUIRES: c.mu. The snapshots it returns are to be closed.
+func (c *Catalog) ground(kept uint64) (snaps []kv.Snapshot) {
+	if len(c.flying) == 0 {
+		return nil
+	}
+	snaps = append(snaps, c.stable.unref())
+	for _, v := range c.flying {
+		v.lost = v.seq > kept
+		close(v.landed)
+		if v != c.cur {
+			snaps = append(snaps, v.unref())
+		}
+	}
+	c.flying = nil
+	return snaps
 }

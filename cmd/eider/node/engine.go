@@ -120,5 +120,10 @@ type lazyEngine struct{ kv.Engine }
 // Apply writes the batch without a sync.
 func (e lazyEngine) Apply(b kv.Batch, _ bool) error { return e.Engine.Apply(b, false) }
 
+// ApplyAsync writes the batch without a sync.
+func (e lazyEngine) ApplyAsync(b kv.Batch, _ bool, epoch uint64) (func() error, error) {
+	return e.Engine.ApplyAsync(b, false, epoch)
+}
+
 // ApplyRepr writes the batch without a sync.
 func (e lazyEngine) ApplyRepr(repr []byte, _ bool) error { return e.Engine.ApplyRepr(repr, false) }
