@@ -45,6 +45,9 @@ func (k *checker) compactions() error {
 		}
 	}
 	for i := range k.Set.Tables {
+		if t := &k.Set.Tables[i]; k.Set.Says(t.ID, MergeAdjacent, CompactedTable) {
+			k.merge(t.ID)
+		}
 		if t := &k.Set.Tables[i]; k.Set.Says(t.ID, RewriteDelete) {
 			if err := k.rewrite(t.ID); err != nil {
 				return err
@@ -52,6 +55,36 @@ func (k *checker) compactions() error {
 		}
 	}
 	return nil
+}
+
+// merge compares numbers of rows: of a source that another transaction has replaced there
+// is no row to remove, and its rows would be there twice.
+func (k *checker) merge(table int64) {
+	var want, got, output int64
+	sources := false
+	for i := range k.DataFiles.Removed {
+		f := &k.DataFiles.Removed[i]
+		switch {
+		case f.TableID != table:
+		case f.Ended:
+			k.add(SourceGone(k.ref(table), f.ID))
+			return
+		default:
+			want, sources = want+f.Records, true
+		}
+	}
+	for i := range k.DataFiles.Added {
+		if f := &k.DataFiles.Added[i]; f.TableID == table {
+			got, output = got+f.Records, f.ID
+		}
+	}
+	switch {
+	case got == want:
+	case !sources:
+		k.add(SourceGone(k.ref(table), output))
+	default:
+		k.add(RowCount(k.ref(table), output, want, got))
+	}
 }
 
 // rewrite compares numbers of rows: deletes of a live file only grow, so equal numbers
@@ -127,6 +160,15 @@ func (k *checker) deleteFile(d *lake.DeleteFile) error {
 	if err != nil {
 		return err
 	}
+	late := ok && f.Ended && !k.endedNow(f.ID)
+	if late && d.Begin < f.End {
+		// One that begins while its file was live is history: a flush of old inlined deletes.
+		flush, err := k.flushed(d)
+		if err != nil {
+			return err
+		}
+		late = !flush
+	}
 	switch {
 	case !ok:
 		k.add(DeleteOfEndedFile(k.ref(d.TableID), d.DataFileID))
@@ -134,8 +176,7 @@ func (k *checker) deleteFile(d *lake.DeleteFile) error {
 	case f.TableID != d.TableID:
 		k.add(DeleteOfForeignFile(k.ref(d.TableID), d.ID, d.DataFileID))
 		return nil
-	case f.Ended && f.End <= d.Begin && !k.endedNow(f.ID):
-		// One that begins while its file was live is history: a flush of old inlined deletes.
+	case late:
 		k.add(DeleteOfEndedFile(k.ref(d.TableID), d.DataFileID))
 		return nil
 	case d.Count > f.Records:
@@ -239,6 +280,9 @@ func (k *checker) overlaps() error {
 	for i := range k.InlinedDeletes {
 		in := &k.InlinedDeletes[i]
 		for _, file := range filesOf(in.Added) {
+			if err := k.inlinedTwice(in, file); err != nil {
+				return err
+			}
 			deletes, err := k.Is.DeletesOf(file)
 			if err != nil {
 				return err
@@ -257,6 +301,27 @@ func (k *checker) overlaps() error {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// inlinedTwice: a row is deleted inline once. A client that has planned on the newest
+// snapshot knows what is deleted; the relation is read only for others.
+func (k *checker) inlinedTwice(in *InlinedDeletes, file int64) error {
+	if k.HasBase && k.Base >= k.head.ID {
+		return nil
+	}
+	all, err := k.inlinedOf(in.TableID, file)
+	if err != nil {
+		return err
+	}
+	seen := make(map[int64]bool, len(all))
+	for _, d := range all {
+		if seen[d.RowID] && slices.ContainsFunc(in.Added, func(a lake.InlinedDelete) bool { return a.FileID == file && a.RowID == d.RowID }) {
+			k.add(DeleteRace(k.ref(in.TableID), file))
+			return nil
+		}
+		seen[d.RowID] = true
 	}
 	return nil
 }

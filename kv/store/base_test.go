@@ -30,8 +30,10 @@ func changes(t testing.TB, tx *store.Txn, tbl *rel.Table) string {
 // that a change moves them.
 func clustered() *rel.Table {
 	return &rel.Table{Schema: store.PublicOID, Name: "ducklake_partition_info", Kind: rel.KindTable, Columns: []rel.Column{
-		{Num: 1, Name: "partition_id", Type: 20, Mod: -1}, {Num: 2, Name: "table_id", Type: 20, Mod: -1},
-		{Num: 3, Name: "begin_snapshot", Type: 20, Mod: -1}, {Num: 4, Name: "end_snapshot", Type: 20, Mod: -1},
+		{Num: 1, Name: "partition_id", Type: 20, Mod: -1},
+		{Num: 2, Name: "table_id", Type: 20, Mod: -1},
+		{Num: 3, Name: "begin_snapshot", Type: 20, Mod: -1},
+		{Num: 4, Name: "end_snapshot", Type: 20, Mod: -1},
 	}}
 }
 
