@@ -17,7 +17,8 @@ import (
 )
 
 // TestStatements sends files of batches to PostgreSQL and to eider, one session per file, each batch as one simple Query, and compares column
-// names, types, rows, command tags, SQLSTATEs, messages and the transaction status after it. A batch whose first line is "-- differs: reason"
+// names, types, rows, command tags, SQLSTATEs, messages and the transaction status after it. See runExtended for the extended protocol and COPY.
+// A batch whose first line is "-- differs: reason"
 // must differ.
 func TestStatements(t *testing.T) {
 	files, err := filepath.Glob("testdata/statements/*.sql")
@@ -133,6 +134,10 @@ func runBatches(ctx context.Context, t *testing.T, target script.Target, batches
 	out := make([]string, len(batches))
 	for i, b := range batches {
 		notices = nil
+		if text, ok := runExtended(ctx, c, b.sql); ok {
+			out[i] = text
+			continue
+		}
 		out[i] = runBatch(ctx, c, b.sql) + strings.Join(append(notices, ""), "\n") + fmt.Sprintf("status %c\n", c.TxStatus())
 		if c.IsClosed() {
 			t.Fatalf("on %s: %s:%d: the connection is gone: %v\n%s", target.Name(), db, b.line, err, b.sql)

@@ -3,6 +3,7 @@ package translate
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"github.com/eiderdb/eider/translate/ast"
 	"github.com/eiderdb/eider/translate/exec"
@@ -294,6 +295,9 @@ func (s *Session) executePortal(ctx context.Context, p *portal, maxRows int, out
 	if r.ectx != nil {
 		r.ectx.Context = ctx
 	}
+	if err := checkFormats(r.cols, p.formats); err != nil {
+		return err
+	}
 	// Rows of a portal count per Execute in the tag, as in PostgreSQL.
 	r.n = 0
 	ended, err := r.send(out, p.formats, maxRows)
@@ -308,14 +312,36 @@ func (s *Session) executePortal(ctx context.Context, p *portal, maxRows int, out
 	}
 	p.ended = true
 	p.tag = r.tag
+	if p.returning {
+		return out.CommandComplete(verbOf(r.finalTag()) + itoa(int(r.n)))
+	}
 	return out.CommandComplete(r.finalTag())
+}
+
+// verbOf is a tag without its number of rows.
+func verbOf(tag string) string { return tag[:strings.LastIndexByte(tag, ' ')+1] }
+
+// checkFormats refuses formats other than text and binary.
+func checkFormats(cols []exec.Column, formats []int16) error {
+	if len(cols) == 0 {
+		return nil
+	}
+	for _, f := range formats {
+		if f != 0 && f != 1 {
+			return pgerr.New(pgerr.InvalidParameterValue, "unsupported format code: %d", f)
+		}
+	}
+	return nil
 }
 
 // executeEnded answers Execute of a portal that has run: queries yield no more rows,
 // anything else cannot run twice.
 func (s *Session) executeEnded(p *portal, out Out) error {
-	if p.isSelect {
+	switch {
+	case p.isSelect:
 		return out.CommandComplete("SELECT 0")
+	case p.returning:
+		return out.CommandComplete(verbOf(p.run.finalTag()) + "0")
 	}
 	return pgerr.New(pgerr.ObjectNotInPrerequisite, "portal %q cannot be run", p.name)
 }
@@ -371,6 +397,7 @@ func (s *Session) startPortal(ctx context.Context, p *portal, out Out) error {
 			return err
 		}
 		_, p.isSelect = st.(*ast.Select)
+		p.returning = isQuery(st) && !p.isSelect && r.cols != nil
 		if i < len(p.batch)-1 {
 			r.close()
 			continue

@@ -27,7 +27,9 @@ type portal struct {
 	// stmt is what ran; isSelect: Execute after the end is no error.
 	stmt     ast.Stmt
 	isSelect bool
-	tag      string // once ended
+	// returning: a write that returns rows, whose tag counts the rows of one Execute.
+	returning bool
+	tag       string // once ended
 
 	// The rest is for cursors.
 	cursor bool

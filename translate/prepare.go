@@ -56,19 +56,23 @@ func (s *Session) analyze(rq *request, want int) ([]types.OID, []exec.Column, er
 	for len(rq.ptypes) < want {
 		rq.ptypes = append(rq.ptypes, 0)
 	}
+	for i, oid := range rq.ptypes {
+		switch {
+		case oid == types.UnknownOID:
+			rq.ptypes[i] = 0
+		case oid != 0:
+			if _, ok := types.Lookup(oid); !ok {
+				return nil, nil, pgerr.New(pgerr.UndefinedObject, "type with OID %d does not exist", oid)
+			}
+		}
+	}
 	cols, err := s.describe(rq)
 	if err != nil {
 		return nil, nil, err
 	}
 	for i, oid := range rq.ptypes {
-		switch oid {
-		case 0:
-			if isQuery(rq.stmt) {
-				return nil, nil, pgerr.New(pgerr.IndeterminateDatatype, "could not determine data type of parameter $%d", i+1)
-			}
-			rq.ptypes[i] = types.TextOID
-		case types.UnknownOID:
-			rq.ptypes[i] = types.TextOID
+		if oid == 0 {
+			return nil, nil, pgerr.New(pgerr.IndeterminateDatatype, "could not determine data type of parameter $%d", i+1)
 		}
 	}
 	return rq.ptypes, cols, nil

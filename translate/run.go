@@ -412,7 +412,7 @@ func (s *Session) describe(rq *request) ([]exec.Column, error) {
 	case *ast.Show:
 		return s.showColumns(st)
 	case *ast.Explain:
-		return explainColumns(), nil
+		return explainColumns(), s.inferParams(rq, st.Stmt)
 	case *ast.Fetch:
 		if st.Move {
 			return nil, nil
@@ -429,9 +429,32 @@ func (s *Session) describe(rq *request) ([]exec.Column, error) {
 		}
 		return p.cols, nil
 	case *ast.Declare:
-		return nil, nil
+		return nil, s.inferParams(rq, st.Query)
+	case *ast.CreateTable:
+		if st.As != nil {
+			return nil, s.inferParams(rq, st.As)
+		}
 	}
 	return nil, nil
+}
+
+// inferParams finds the parameter types of the query that a statement holds.
+func (s *Session) inferParams(rq *request, st ast.Stmt) error {
+	if len(rq.ptypes) == 0 || !isQuery(st) {
+		return nil
+	}
+	t, err := s.newStatement()
+	if err != nil {
+		return err
+	}
+	inner := *rq
+	inner.stmt = st
+	b := s.binder(t, &inner)
+	if _, err := b.BindStmt(st); err != nil {
+		return err
+	}
+	rq.ptypes = b.Params
+	return nil
 }
 
 // returnsRows says whether a query statement has result rows.

@@ -214,8 +214,9 @@ func smallInt(s string) (int64, bool) {
 
 // ParamRef is a bind parameter.
 type ParamRef struct {
-	N int // 0-based
-	T types.T
+	N   int // 0-based
+	T   types.T
+	Pos int
 }
 
 // Type returns the parameter's type.

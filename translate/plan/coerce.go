@@ -168,8 +168,13 @@ func (b *Binder) coerceUnknown(e exec.Expr, to types.T, ctx types.CastContext, p
 			x.T = typ(to.OID)
 			return b.applyMod(x, to, ctx), nil
 		}
-		x.T = typ(b.Params[x.N])
-		return b.coerce(x, to, ctx, pos)
+		// It has found its type elsewhere since it was bound.
+		if was := b.Params[x.N]; was != to.OID {
+			return nil, b.err(x.Pos, pgerr.AmbiguousParameter, "inconsistent types deduced for parameter $%d", x.N+1).
+				WithDetail("%s versus %s", types.TypeName(was), types.TypeName(to.OID))
+		}
+		x.T = typ(to.OID)
+		return b.applyMod(x, to, ctx), nil
 	case *exec.Lit:
 		if to.OID == types.UnknownOID {
 			return e, nil
@@ -295,15 +300,23 @@ func (b *Binder) resolveUnknown(e exec.Expr) exec.Expr {
 	if e == nil || !isUnknown(e) {
 		return e
 	}
-	if p, ok := e.(*exec.ParamRef); ok && b.Params[p.N] != 0 {
-		p.T = typ(b.Params[p.N])
-		return p
-	}
 	r, err := b.coerceUnknown(e, textT, types.Implicit, -1)
 	if err != nil {
+		if b.paramErr == nil {
+			b.paramErr = err
+		}
 		return e
 	}
 	return r
+}
+
+// anyValue is resolveUnknown where a value of every type will do: a parameter does not learn
+// its type from that.
+func (b *Binder) anyValue(e exec.Expr) exec.Expr {
+	if _, ok := e.(*exec.ParamRef); ok {
+		return e
+	}
+	return b.resolveUnknown(e)
 }
 
 // commonType finds the type that CASE, COALESCE, UNION, VALUES, ARRAY and IN agree on. what is
@@ -314,9 +327,6 @@ func (b *Binder) commonType(exprs []exec.Expr, what string, pos func(i int) int)
 	var cat byte
 	for i, e := range exprs {
 		o := e.Type().OID
-		if p, ok := e.(*exec.ParamRef); ok && o == types.UnknownOID {
-			o = b.Params[p.N]
-		}
 		if o == types.UnknownOID || o == 0 || o == t {
 			continue
 		}
@@ -461,15 +471,11 @@ func (b *Binder) param(p *ast.Param) (exec.Expr, error) {
 	for len(b.Params) < p.Index {
 		b.Params = append(b.Params, 0)
 	}
-	for len(b.paramPos) < p.Index {
-		b.paramPos = append(b.paramPos, 0)
-	}
-	if b.paramPos[p.Index-1] == 0 {
-		b.paramPos[p.Index-1] = int(p.Pos) + 1
-	}
 	t := unknownT
 	if oid := b.Params[p.Index-1]; oid != 0 {
 		t = typ(oid)
 	}
-	return &exec.ParamRef{N: p.Index - 1, T: t}, nil
+	ref := &exec.ParamRef{N: p.Index - 1, T: t, Pos: int(p.Pos)}
+	b.params = append(b.params, ref)
+	return ref, nil
 }

@@ -234,7 +234,7 @@ func (b *Binder) isTest(sc *scope, x *ast.IsTest) (exec.Expr, error) {
 	}
 	switch x.Test {
 	case "null":
-		return &exec.IsNull{Arg: b.resolveUnknown(a), Not: x.Not}, nil
+		return &exec.IsNull{Arg: b.anyValue(a), Not: x.Not}, nil
 	case "unknown":
 		if a, err = b.boolean(a, "IS UNKNOWN", x.Expr.Position()); err != nil {
 			return nil, err

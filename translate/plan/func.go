@@ -250,7 +250,7 @@ func (b *Binder) callQualified(full ast.Name, args []exec.Expr, argNames []strin
 			best = bestCandidate(m, actual)
 		}
 		if best == nil {
-			return nil, b.err(pos, pgerr.AmbiguousFunction, "function %s is ambiguous", signature(shown, actual)).
+			return nil, b.err(pos, pgerr.AmbiguousFunction, "function %s is not unique", signature(shown, actual)).
 				WithHint("Could not choose a best candidate function. You might need to add explicit type casts.")
 		}
 	}
@@ -390,7 +390,7 @@ func (b *Binder) makeCall(m *funcMatch, args []exec.Expr, pos int) (exec.Expr, e
 				return nil, err
 			}
 		} else if _, ok := a.(*exec.ParamRef); ok {
-			c = b.resolveUnknown(a)
+			c = b.anyValue(a)
 		}
 		x.Args[m.slot[i]] = c
 		x.ArgTypes[m.slot[i]] = c.Type()
@@ -661,7 +661,7 @@ func (b *Binder) aggSpecIn(sc *scope, x *ast.FuncCall, nested bool) (*exec.AggSp
 	best, ambiguous := exactOrBest(cands, actual)
 	if best == nil {
 		if ambiguous {
-			return nil, b.err(pos, pgerr.AmbiguousFunction, "function %s is ambiguous", signature(name, actual))
+			return nil, b.err(pos, pgerr.AmbiguousFunction, "function %s is not unique", signature(name, actual))
 		}
 		if len(x.WithinGroup) == 0 && len(defs) > 0 && defs[0].Ordered && len(args) > 0 {
 			return nil, b.err(pos, pgerr.WrongObjectType, "WITHIN GROUP is required for ordered-set aggregate %s", name)
@@ -674,7 +674,7 @@ func (b *Binder) aggSpecIn(sc *scope, x *ast.FuncCall, nested bool) (*exec.AggSp
 	for i := range args {
 		want := concrete(d.Args[i], actual[i], elem, common)
 		if want == types.AnyOID {
-			args[i] = b.resolveUnknown(args[i])
+			args[i] = b.anyValue(args[i])
 			continue
 		}
 		if args[i], err = b.mustCoerce(args[i], typ(want), types.Implicit, pos); err != nil {

@@ -278,7 +278,26 @@ func (c *coreBinder) sortTarget(e ast.Expr, clause string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if at, ok := c.sameParam(x); ok {
+		return at, nil
+	}
 	return c.addTarget(b.resolveUnknown(x), e.Position()), nil
+}
+
+// sameParam finds the output column that is the same parameter.
+func (c *coreBinder) sameParam(x exec.Expr) (int, bool) {
+	p, ok := x.(*exec.ParamRef)
+	if !ok {
+		return 0, false
+	}
+	for i, t := range c.targets {
+		if o, ok := t.expr.(*exec.ParamRef); ok && o.N == p.N {
+			c.b.params = slices.DeleteFunc(c.b.params, func(r *exec.ParamRef) bool { return r == p })
+			c.targets[i].expr = c.b.resolveUnknown(o)
+			return i, true
+		}
+	}
+	return 0, false
 }
 
 func (c *coreBinder) bindOrder() error {

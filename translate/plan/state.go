@@ -24,10 +24,11 @@ type state struct {
 	classes  map[int]FixedSlot
 	minDepth int // shallowest enclosing level referred to since a subquery began
 	noCache  bool
-	ctes     []*cteEntry // visible CTEs, innermost last
-	agg      *aggScope   // where aggregates of the expression being bound go
-	clause   string      // for messages: "WHERE", "JOIN conditions", …
-	paramPos []int       // where each parameter was first seen
+	ctes     []*cteEntry      // visible CTEs, innermost last
+	agg      *aggScope        // where aggregates of the expression being bound go
+	clause   string           // for messages: "WHERE", "JOIN conditions", …
+	params   []*exec.ParamRef // every reference to a parameter
+	paramErr error            // of a parameter that was needed as two types
 	writes   bool
 	beside   []*scope // levels in whose FROM the subquery being bound stands
 	nested   int      // queries and writes around the WITH being bound
@@ -172,17 +173,17 @@ func (b *Binder) bindStmt(st ast.Stmt) (exec.Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	if b.paramErr != nil {
+		return nil, b.paramErr
+	}
+	for _, p := range b.params {
+		if p.T.OID == types.UnknownOID && b.Params[p.N] != 0 {
+			return nil, b.err(p.Pos, pgerr.AmbiguousParameter, "could not determine data type of parameter $%d", p.N+1)
+		}
+	}
 	for i, oid := range b.Params {
 		if oid == 0 {
-			pos := -1
-			if i < len(b.paramPos) {
-				pos = b.paramPos[i] - 1
-			}
-			if pos < 0 { // never mentioned: any type will do
-				b.Params[i] = types.TextOID
-				continue
-			}
-			return nil, b.err(pos, pgerr.IndeterminateDatatype, "could not determine data type of parameter $%d", i+1)
+			return nil, b.err(-1, pgerr.IndeterminateDatatype, "could not determine data type of parameter $%d", i+1)
 		}
 	}
 	return n, nil

@@ -2,6 +2,7 @@ package types
 
 import (
 	"encoding/binary"
+	"errors"
 	"math"
 	"strings"
 
@@ -162,7 +163,7 @@ func appendSized(b []byte, oid OID, d Datum) []byte {
 // header: the element type and the has-nulls flag are what they should be.
 func arrayDecode(elem OID, b []byte) (Datum, error) {
 	if len(b) < 12 {
-		return Null, errBinary("array")
+		return Null, wrongSize(b, 12)
 	}
 	ndim := int32(binary.BigEndian.Uint32(b))
 	flags := binary.BigEndian.Uint32(b[4:])
@@ -181,7 +182,7 @@ func arrayDecode(elem OID, b []byte) (Datum, error) {
 	}
 	head := 12 + 8*int(ndim)
 	if len(b) < head {
-		return Null, errBinary("array")
+		return Null, wrongSize(b, head)
 	}
 	count := int64(1)
 	for i := range int(ndim) {
@@ -203,13 +204,13 @@ func arrayDecode(elem OID, b []byte) (Datum, error) {
 		}
 	}
 	if int64(len(b)-head) < 4*count {
-		return Null, errBinary("array")
+		return Null, wrongSize(nil, 4)
 	}
 	rest := b[head:]
 	nulls, canonical := false, true
-	for range count {
+	for i := range count {
 		if len(rest) < 4 {
-			return Null, errBinary("array")
+			return Null, wrongSize(rest, 4)
 		}
 		n := int32(binary.BigEndian.Uint32(rest))
 		rest = rest[4:]
@@ -218,9 +219,12 @@ func arrayDecode(elem OID, b []byte) (Datum, error) {
 			continue
 		}
 		if int(n) > len(rest) {
-			return Null, errBinary("array")
+			return Null, errItemSize()
 		}
 		d, err := DecodeBinary(elem, rest[:n])
+		if errors.Is(err, ErrLeftOver) {
+			err = pgerr.New(pgerr.InvalidBinaryRepresentation, "improper binary format in array element %d", i+1)
+		}
 		if err != nil {
 			return Null, err
 		}
@@ -231,7 +235,7 @@ func arrayDecode(elem OID, b []byte) (Datum, error) {
 		rest = rest[n:]
 	}
 	if len(rest) != 0 {
-		return Null, errBinary("array")
+		return Null, ErrLeftOver
 	}
 	if canonical && wireElem == elem && (flags == 1) == nulls {
 		return Datum{B: b, Valid: true}, nil

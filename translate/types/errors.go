@@ -1,6 +1,10 @@
 package types
 
-import "github.com/eiderdb/eider/translate/pgerr"
+import (
+	"errors"
+
+	"github.com/eiderdb/eider/translate/pgerr"
+)
 
 func errSyntax(typ string, s []byte) error {
 	return pgerr.New(pgerr.InvalidTextRepresentation, `invalid input syntax for type %s: "%s"`, typ, s)
@@ -26,8 +30,24 @@ func errDatetimeOverflow(what string) error {
 	return pgerr.New(pgerr.DatetimeFieldOverflow, "%s out of range", what)
 }
 
-func errBinary(typ string) error {
-	return pgerr.New(pgerr.InvalidBinaryRepresentation, "incorrect binary data format for type %s", typ)
+// ErrLeftOver is what DecodeBinary answers for a value with bytes behind it. The caller knows
+// what PostgreSQL would call the value.
+var ErrLeftOver = errors.New("types: data left over behind a binary value")
+
+// wrongSize is the error of a binary value that does not have n bytes.
+func wrongSize(b []byte, n int) error {
+	if len(b) > n {
+		return ErrLeftOver
+	}
+	if n == 1 {
+		return pgerr.New(pgerr.ProtocolViolation, "no data left in message")
+	}
+	return pgerr.New(pgerr.ProtocolViolation, "insufficient data left in message")
+}
+
+// errItemSize is the error of an item that says it is longer than what holds it.
+func errItemSize() error {
+	return pgerr.New(pgerr.InvalidBinaryRepresentation, "insufficient data left in message")
 }
 
 func errUnsupported(oid OID) error {

@@ -186,7 +186,7 @@ func AppendText(env *Env, dst []byte, t T, d Datum) []byte {
 }
 
 // DecodeBinary reads a value from its binary form and checks it: length, ranges,
-// encoding. The result may alias b. Modifiers are not applied.
+// encoding. The result may alias b. Modifiers are not applied. Bytes behind the value are ErrLeftOver.
 func DecodeBinary(oid OID, b []byte) (Datum, error) {
 	switch oid {
 	case TextOID, VarcharOID, BpcharOID, NameOID, UnknownOID, CstringOID, PgNodeTreeOID, RefcursorOID:
@@ -196,46 +196,46 @@ func DecodeBinary(oid OID, b []byte) (Datum, error) {
 		return Datum{B: b, Valid: true}, nil
 	case Int8OID, Xid8OID, PgLSNOID:
 		if len(b) != 8 {
-			return Null, errBinary(typname(oid))
+			return Null, wrongSize(b, 8)
 		}
 		return Datum{I: int64(binary.BigEndian.Uint64(b)), Valid: true}, nil
 	case Int4OID:
 		if len(b) != 4 {
-			return Null, errBinary("int4")
+			return Null, wrongSize(b, 4)
 		}
 		return Datum{I: int64(int32(binary.BigEndian.Uint32(b))), Valid: true}, nil
 	case Int2OID:
 		if len(b) != 2 {
-			return Null, errBinary("int2")
+			return Null, wrongSize(b, 2)
 		}
 		return Datum{I: int64(int16(binary.BigEndian.Uint16(b))), Valid: true}, nil
 	case BoolOID:
 		if len(b) != 1 {
-			return Null, errBinary("bool")
+			return Null, wrongSize(b, 1)
 		}
 		return Bool(b[0] != 0), nil
 	case NumericOID:
 		return numericDecode(b)
 	case Float8OID:
 		if len(b) != 8 {
-			return Null, errBinary("float8")
+			return Null, wrongSize(b, 8)
 		}
 		return Datum{I: int64(binary.BigEndian.Uint64(b)), Valid: true}, nil
 	case Float4OID:
 		if len(b) != 4 {
-			return Null, errBinary("float4")
+			return Null, wrongSize(b, 4)
 		}
 		return Float8(float64(math.Float32frombits(binary.BigEndian.Uint32(b)))), nil
 	case ByteaOID:
 		return Datum{B: b, Valid: true}, nil
 	case UUIDOID:
 		if len(b) != 16 {
-			return Null, errBinary("uuid")
+			return Null, wrongSize(b, 16)
 		}
 		return Datum{B: b, Valid: true}, nil
 	case DateOID:
 		if len(b) != 4 {
-			return Null, errBinary("date")
+			return Null, wrongSize(b, 4)
 		}
 		v := int64(int32(binary.BigEndian.Uint32(b)))
 		if v != dateInfinity && v != dateNegInfinity && (v < minDate || v >= endDate) {
@@ -244,7 +244,7 @@ func DecodeBinary(oid OID, b []byte) (Datum, error) {
 		return Datum{I: v, Valid: true}, nil
 	case TimeOID:
 		if len(b) != 8 {
-			return Null, errBinary("time")
+			return Null, wrongSize(b, 8)
 		}
 		v := int64(binary.BigEndian.Uint64(b))
 		if v < 0 || v > usPerDay {
@@ -253,7 +253,7 @@ func DecodeBinary(oid OID, b []byte) (Datum, error) {
 		return Datum{I: v, Valid: true}, nil
 	case TimetzOID:
 		if len(b) != 12 {
-			return Null, errBinary("timetz")
+			return Null, wrongSize(b, 12)
 		}
 		v := int64(binary.BigEndian.Uint64(b))
 		z := int32(binary.BigEndian.Uint32(b[8:]))
@@ -266,7 +266,7 @@ func DecodeBinary(oid OID, b []byte) (Datum, error) {
 		return Datum{I: v, J: z, Valid: true}, nil
 	case TimestampOID, TimestamptzOID:
 		if len(b) != 8 {
-			return Null, errBinary(typname(oid))
+			return Null, wrongSize(b, 8)
 		}
 		v := int64(binary.BigEndian.Uint64(b))
 		if v != tsInfinity && v != tsNegInfinity && (v < minTimestamp || v >= endTimestamp) {
@@ -275,7 +275,7 @@ func DecodeBinary(oid OID, b []byte) (Datum, error) {
 		return Datum{I: v, Valid: true}, nil
 	case IntervalOID:
 		if len(b) != 16 {
-			return Null, errBinary("interval")
+			return Null, wrongSize(b, 16)
 		}
 		return Datum{
 			I: int64(binary.BigEndian.Uint64(b)), J: int32(binary.BigEndian.Uint32(b[8:])),
@@ -288,23 +288,23 @@ func DecodeBinary(oid OID, b []byte) (Datum, error) {
 			if len(b) > 0 {
 				return Null, pgerr.New(pgerr.InternalError, "unsupported jsonb version number %d", b[0])
 			}
-			return Null, errBinary("jsonb")
+			return Null, wrongSize(b, 1)
 		}
 		return Input(nil, T{JSONBOID, -1}, b[1:])
 	case OidOID, XidOID, CidOID, RegclassOID, RegprocOID, RegprocedureOID, RegoperOID, RegoperatorOID, RegtypeOID,
 		RegnamespaceOID, RegroleOID, RegcollationOID, RegconfigOID, RegdictionaryOID:
 		if len(b) != 4 {
-			return Null, errBinary(typname(oid))
+			return Null, wrongSize(b, 4)
 		}
 		return Datum{I: int64(binary.BigEndian.Uint32(b)), Valid: true}, nil
 	case TidOID:
 		if len(b) != 6 {
-			return Null, errBinary("tid")
+			return Null, wrongSize(b, 6)
 		}
 		return Datum{I: int64(binary.BigEndian.Uint32(b))<<16 | int64(binary.BigEndian.Uint16(b[4:])), Valid: true}, nil
 	case CharOID:
 		if len(b) != 1 {
-			return Null, errBinary("char")
+			return Null, wrongSize(b, 1)
 		}
 		return Datum{B: b, Valid: true}, nil
 	case VoidOID:

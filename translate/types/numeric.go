@@ -394,12 +394,12 @@ func appendNumericText(dst, b []byte) []byte {
 // numericDecode checks a numeric from the wire and makes it canonical.
 func numericDecode(b []byte) (Datum, error) {
 	if len(b) < 8 {
-		return Null, errBinary("numeric")
+		return Null, wrongSize(b, 8)
 	}
 	count := int(binary.BigEndian.Uint16(b))
 	sign, dscale := numSign(b), numDscale(b)
 	if len(b) != 8+2*count {
-		return Null, errBinary("numeric")
+		return Null, wrongSize(b, 8+2*count)
 	}
 	bad := func(what string) (Datum, error) {
 		return Null, pgerr.New(pgerr.InvalidBinaryRepresentation, `invalid %s in external "numeric" value`, what)

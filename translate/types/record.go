@@ -1,6 +1,11 @@
 package types
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/eiderdb/eider/translate/pgerr"
+)
 
 // MakeRecord builds a record of fields with their types: B holds the fields' type
 // OIDs, four bytes each, and R the values.
@@ -69,18 +74,18 @@ func appendRecordBinary(dst []byte, d Datum) []byte {
 
 func decodeRecord(b []byte) (Datum, error) {
 	if len(b) < 4 {
-		return Null, errBinary("record")
+		return Null, wrongSize(b, 4)
 	}
 	n := binary.BigEndian.Uint32(b)
 	b = b[4:]
 	if uint64(n)*8 > uint64(len(b)) {
-		return Null, errBinary("record")
+		return Null, wrongSize(nil, 8)
 	}
 	oids := make([]OID, n)
 	vals := make([]Datum, n)
 	for i := range vals {
 		if len(b) < 8 {
-			return Null, errBinary("record")
+			return Null, wrongSize(b, 8)
 		}
 		oids[i] = binary.BigEndian.Uint32(b)
 		size := int32(binary.BigEndian.Uint32(b[4:]))
@@ -89,9 +94,12 @@ func decodeRecord(b []byte) (Datum, error) {
 			continue
 		}
 		if int(size) > len(b) {
-			return Null, errBinary("record")
+			return Null, errItemSize()
 		}
 		d, err := DecodeBinary(oids[i], b[:size])
+		if errors.Is(err, ErrLeftOver) {
+			err = pgerr.New(pgerr.InvalidBinaryRepresentation, "improper binary format in record column %d", i+1)
+		}
 		if err != nil {
 			return Null, err
 		}
@@ -99,7 +107,7 @@ func decodeRecord(b []byte) (Datum, error) {
 		b = b[size:]
 	}
 	if len(b) > 0 {
-		return Null, errBinary("record")
+		return Null, ErrLeftOver
 	}
 	return MakeRecord(oids, vals), nil
 }
