@@ -14,7 +14,7 @@ import (
 
 // A batch whose first line is "-- params: [type:]value | …" runs through Parse, Bind and Execute three times: with parameters and results in
 // text, with results in binary, and with parameters in binary too. A batch whose first line is "-- protocol" is messages, one a line, see
-// runMessages.
+// runMessages. One whose first line is "-- copyin: data" is a COPY FROM STDIN with its data.
 
 // raw speaks the protocol on a connection that nothing else uses meanwhile.
 type raw struct {
@@ -22,6 +22,7 @@ type raw struct {
 	status byte
 	out    strings.Builder
 	types  []uint32 // of the last ParameterDescription
+	copyIn []byte   // the answer to CopyInResponse
 }
 
 // runExtended runs a batch of either kind; ok is false for any other batch.
@@ -34,10 +35,25 @@ func runExtended(ctx context.Context, c *pgconn.PgConn, sql string) (result stri
 		r.runParams(params, rest)
 	} else if head == "-- protocol" {
 		r.runMessages(rest)
+	} else if data, found := strings.CutPrefix(head, "-- copyin: "); found {
+		r.runCopyIn(data, rest)
 	} else {
 		return "", false
 	}
 	return r.out.String() + fmt.Sprintf("status %c\n", r.status), true
+}
+
+// runCopyIn answers a COPY FROM STDIN with data, which is written with Go's escapes.
+func (r *raw) runCopyIn(text, sql string) {
+	data, err := strconv.Unquote(`"` + text + `"`)
+	if err != nil {
+		fmt.Fprintf(&r.out, "no such data: %s\n", text)
+		return
+	}
+	r.copyIn = []byte(data)
+	r.fe.SendQuery(&pgproto3.Query{String: sql})
+	r.receive()
+	r.copyIn = nil
 }
 
 // param is a parameter of a statement: its type as Parse tells it, and its value.
@@ -308,6 +324,17 @@ func (r *raw) receive() {
 			fmt.Fprintf(&r.out, "%s\n", m.CommandTag)
 		case *pgproto3.ErrorResponse:
 			r.out.WriteString(renderResults(nil, pgconn.ErrorResponseToPgError(m)))
+			if r.copyIn != nil && m.Where != "" {
+				fmt.Fprintf(&r.out, "where %q\n", m.Where)
+			}
+		case *pgproto3.CopyInResponse:
+			fmt.Fprintf(&r.out, "copyin %d %v\n", m.OverallFormat, m.ColumnFormatCodes)
+			r.fe.Send(&pgproto3.CopyData{Data: r.copyIn})
+			r.fe.Send(&pgproto3.CopyDone{})
+			if err := r.fe.Flush(); err != nil {
+				fmt.Fprintf(&r.out, "sending: %v\n", err)
+				return
+			}
 		case *pgproto3.NoticeResponse:
 			fmt.Fprintf(&r.out, "%s %s: %s\n", m.Severity, m.Code, m.Message)
 		case *pgproto3.ParameterStatus:

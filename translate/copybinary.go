@@ -76,6 +76,9 @@ func (c *copyIn) binaryRow(r *copyStream) (more bool, err error) {
 			return false, c.context(pgerr.New(pgerr.BadCopyFileFormat, "invalid field size"), ", column "+c.cols[i].Name)
 		}
 		size += max(n, 0)
+		if _, err := r.peek(size); err != nil {
+			return false, c.streamEnd(err, "unexpected EOF in COPY data", ", column "+c.cols[i].Name)
+		}
 	}
 	if b, err = r.take(size); err != nil {
 		return false, c.streamEnd(err, "unexpected EOF in COPY data", ", column "+c.cols[fields-1].Name)

@@ -29,6 +29,7 @@ type lineReader struct {
 	eol   endOfLine
 	lines int  // newlines passed inside a CSV value
 	open  bool // the data ended inside quotes
+	ended bool // the end marker has been read; what stands before it in its line is the last line
 }
 
 // field is one value of a line as it was written, and whether CSV quotes were around it.
@@ -49,6 +50,9 @@ func (c *copyIn) runLines(in CopyReader, csv bool) error {
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
+		if err == nil && lr.ended && len(line) == 0 {
+			return c.skipRest(in)
+		}
 		if err != nil {
 			if pgerr.As(err) == nil {
 				return err
@@ -67,7 +71,7 @@ func (c *copyIn) runLines(in CopyReader, csv bool) error {
 			}
 			continue
 		}
-		if bytes.Equal(line, []byte(`\.`)) {
+		if csv && bytes.Equal(line, []byte(`\.`)) {
 			return c.skipRest(in)
 		}
 		arena = arena[:0]
@@ -81,6 +85,9 @@ func (c *copyIn) runLines(in CopyReader, csv bool) error {
 		}
 		c.line += lr.lines
 		lr.lines = 0
+		if lr.ended {
+			return c.skipRest(in)
+		}
 	}
 }
 
@@ -109,6 +116,10 @@ func (c *copyIn) matchHeader(lr *lineReader, line []byte) error {
 			len(fields), len(c.cols)), c.lineContext(line))
 	}
 	for i, f := range fields {
+		if string(f.text) == c.opts.null && !f.quoted {
+			return c.context(pgerr.New(pgerr.BadCopyFileFormat, `column name mismatch in header line field %d: got null value ("%s"), expected %q`,
+				i+1, c.opts.null, c.cols[i].Name), c.lineContext(line))
+		}
 		if name := string(f.text); name != c.cols[i].Name {
 			return c.context(pgerr.New(pgerr.BadCopyFileFormat, "column name mismatch in header line field %d: got %q, expected %q",
 				i+1, name, c.cols[i].Name), c.lineContext(line))
@@ -191,7 +202,10 @@ func (l *lineReader) next() ([]byte, error) {
 			inQuote = !inQuote
 		case !l.csv && ch == '\\':
 			i++
-			if more() {
+			if more() && b[i] == '.' {
+				return l.endMarker(i - 1)
+			}
+			if i < len(b) {
 				i++
 			}
 			continue
@@ -239,6 +253,32 @@ func (l *lineReader) next() ([]byte, error) {
 	}
 	l.r.pos += len(b)
 	return b, nil
+}
+
+// endMarker reads \. at an offset and the end of its line, which must be as those before it.
+func (l *lineReader) endMarker(at int) ([]byte, error) {
+	b, err := l.r.peek(at + 3)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
+	}
+	corrupt := pgerr.New(pgerr.BadCopyFileFormat, "end-of-copy marker corrupt")
+	other := pgerr.New(pgerr.BadCopyFileFormat, "end-of-copy marker does not match previous newline style")
+	if err != nil {
+		return nil, corrupt
+	}
+	end := b[at+2]
+	switch {
+	case end != '\n' && end != '\r':
+		return nil, corrupt
+	case l.eol == eolNL && end != '\n', l.eol == eolCR && end != '\r', l.eol == eolCRNL && end == '\n':
+		return nil, other
+	case l.eol == eolCRNL:
+		if b, err = l.r.peek(at + 4); err != nil || b[at+3] != '\n' {
+			return nil, other
+		}
+	}
+	l.ended = true
+	return b[:at], nil
 }
 
 // textFields cuts a line of the text format at its delimiters.

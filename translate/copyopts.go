@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -31,6 +32,9 @@ type copyOptions struct {
 	forceNotNull []string
 	forceNull    []string
 }
+
+// otherEncoding matches the names of encodings that PostgreSQL has and this server has not.
+var otherEncoding = regexp.MustCompile(`(?i)^(latin|iso|win|koi8|euc|sjis|shift|big5|gb|uhc|johab|mule|abc|alt|tcvn|vscii)`)
 
 // parseCopyOptions checks the options by PostgreSQL's rules.
 func parseCopyOptions(sql string, list []ast.Option, from bool) (*copyOptions, error) {
@@ -100,18 +104,29 @@ func parseCopyOptions(sql string, list []ast.Option, from bool) (*copyOptions, e
 		case "force_quote":
 			o.forceQuote = optionList(opt)
 			o.forceAll = slices.Contains(o.forceQuote, "*")
-		case "force_not_null":
-			o.forceNotNull = optionList(opt)
-		case "force_null":
-			o.forceNull = optionList(opt)
+		case "force_not_null", "force_null":
+			cols := optionList(opt)
+			if slices.Contains(cols, "*") {
+				return nil, pgerr.New(pgerr.InvalidParameterValue, "argument to option %q must be a list of column names", name).At(sql, opt.Pos)
+			}
+			if name == "force_null" {
+				o.forceNull = cols
+			} else {
+				o.forceNotNull = cols
+			}
 		case "encoding":
 			switch normalEncoding(opt.Value) {
 			case "utf8", "unicode", "sqlascii":
 			default:
-				return nil, pgerr.New(pgerr.InvalidParameterValue, "argument to option %q must be a valid encoding name", name).
-					WithDetail("Only UTF8 is supported.").At(sql, opt.Pos)
+				if otherEncoding.MatchString(opt.Value) {
+					return nil, errFeature("COPY with an encoding other than UTF8 is not supported")
+				}
+				return nil, pgerr.New(pgerr.InvalidParameterValue, "argument to option %q must be a valid encoding name", name).At(sql, opt.Pos)
 			}
-		case "freeze":
+		case "freeze": // has no meaning here
+			if _, ok := parseBool(opt.Value); opt.Set && !ok {
+				return nil, pgerr.New(pgerr.SyntaxError, "freeze requires a Boolean value")
+			}
 		default:
 			return nil, pgerr.New(pgerr.SyntaxError, "option %q not recognized", name).At(sql, opt.Pos)
 		}
@@ -204,7 +219,7 @@ func (o *copyOptions) finish(seen map[string]bool, delim, null, quote, escape st
 		return pgerr.New(pgerr.InvalidParameterValue, "COPY delimiter must not appear in the NULL specification")
 	}
 	if strings.IndexByte(o.null, o.quote) >= 0 {
-		return pgerr.New(pgerr.InvalidParameterValue, "CSV quote character must not appear in the NULL specification")
+		return errFeature("CSV quote character must not appear in the NULL specification")
 	}
 	return nil
 }

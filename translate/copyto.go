@@ -81,7 +81,7 @@ func (s *Session) copyTo(ctx context.Context, rq *request, st *ast.Copy, opts *c
 		return 0, err
 	}
 	cols := node.Columns()
-	force, err := forceColumns(opts, cols)
+	force, err := s.forceColumns(t, rq, st, opts, cols)
 	if err != nil {
 		return 0, err
 	}
@@ -212,7 +212,7 @@ func noColumn(column, table string) *pgerr.Error {
 }
 
 // forceColumns says which columns FORCE_QUOTE names.
-func forceColumns(o *copyOptions, cols []exec.Column) ([]bool, error) {
+func (s *Session) forceColumns(t *store.Txn, rq *request, st *ast.Copy, o *copyOptions, cols []exec.Column) ([]bool, error) {
 	if len(o.forceQuote) == 0 {
 		return nil, nil
 	}
@@ -225,7 +225,13 @@ func forceColumns(o *copyOptions, cols []exec.Column) ([]bool, error) {
 	}
 	for _, name := range o.forceQuote {
 		i := slices.IndexFunc(cols, func(c exec.Column) bool { return c.Name == name })
+		if i < 0 && st.Table == nil {
+			return nil, pgerr.New(pgerr.UndefinedColumn, "column %q does not exist", name)
+		}
 		if i < 0 {
+			if tbl, err := s.bindTable(t, rq, *st.Table); err == nil && findColumn(tbl, name) == nil {
+				return nil, noColumn(name, tbl.Name)
+			}
 			return nil, pgerr.New(pgerr.InvalidColumnReference, "FORCE_QUOTE column %q not referenced by COPY", name)
 		}
 		force[i] = true

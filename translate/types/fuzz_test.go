@@ -1,8 +1,8 @@
 package types_test
 
 import (
-	"errors"
 	"bytes"
+	"errors"
 	"testing"
 
 	"pgregory.net/rapid"
