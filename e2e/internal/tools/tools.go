@@ -30,6 +30,8 @@ const (
 	Extensions = "extensions"
 	Python155  = "python-1.5.5"
 	Python144  = "python-1.4.4"
+	HTTPFS     = "httpfs"
+	SeaweedFS  = "seaweedfs"
 )
 
 // Fetch makes a part present and returns the cache folder.
