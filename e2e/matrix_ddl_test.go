@@ -209,7 +209,7 @@ func TestMatrixDDL(t *testing.T) {
 }
 
 // ddlShare: without -matrix all, one of so many cells runs.
-const ddlShare = 3
+const ddlShare = 4
 
 // ddlRow is the cells of one statement of A.
 type ddlRow struct {

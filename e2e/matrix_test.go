@@ -381,7 +381,7 @@ func (r *raceRow) run(t *testing.T, a string, names []string, cells []int, one f
 			}
 			if broken = c.verdict == vWrong; broken {
 				// Earlier cells run again in another lake: what a fresh client sees there is not theirs.
-				cells = append(here, cells...)
+				cells = slices.Concat(here, cells)
 				r.after = r.after[earlier:]
 			}
 			here = append(here, j)

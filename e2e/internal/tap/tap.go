@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Counts is what went through a tap.
@@ -43,6 +44,16 @@ type Tap struct {
 	counts Counts
 	conns  map[net.Conn]struct{}
 	closed bool
+	before func(sql string) bool
+}
+
+// Before sets what is called with each statement before it goes to the server. It may
+// block; when it returns false, the connection is cut and the server does not see the
+// statement. Statements are cut to their first 4096 bytes.
+func (t *Tap) Before(fn func(sql string) bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.before = fn
 }
 
 // New starts a tap in front of the server of a connection string, on this machine.
@@ -110,8 +121,8 @@ func (t *Tap) accept() {
 		}
 		conv := &conversation{tap: t}
 		t.wg.Add(2)
-		go t.pump(c, s, (&frames{startup: true, each: conv.sent}).write)
-		go t.pump(s, c, (&frames{each: conv.received}).write)
+		go t.pump(c, s, conv, (&frames{startup: true, each: conv.sent}).write)
+		go t.pump(s, c, conv, (&frames{each: conv.received}).write)
 	}
 }
 
@@ -128,7 +139,7 @@ func (t *Tap) hold(conns ...net.Conn) bool {
 	return !t.closed
 }
 
-func (t *Tap) pump(from, to net.Conn, look func([]byte)) {
+func (t *Tap) pump(from, to net.Conn, conv *conversation, look func([]byte)) {
 	defer t.wg.Done()
 	defer func() {
 		_, _ = from.Close(), to.Close()
@@ -142,6 +153,9 @@ func (t *Tap) pump(from, to net.Conn, look func([]byte)) {
 		n, err := from.Read(buf)
 		if n > 0 {
 			look(buf[:n])
+			if conv.cut.Load() {
+				return
+			}
 			if _, err := to.Write(buf[:n]); err != nil {
 				return
 			}
@@ -202,6 +216,7 @@ func (f *frames) write(b []byte) {
 // conversation follows one connection: which message is being answered.
 type conversation struct {
 	tap *Tap
+	cut atomic.Bool // nothing goes on in either direction
 
 	mu       sync.Mutex
 	question string // kind of the message that is being answered
@@ -235,6 +250,13 @@ func (c *conversation) sent(kind byte, body []byte) {
 			body = body[i+1:]
 		}
 	default:
+		return
+	}
+	c.tap.mu.Lock()
+	before := c.tap.before
+	c.tap.mu.Unlock()
+	if before != nil && !before(string(bytes.TrimRight(body, "\x00"))) {
+		c.cut.Store(true)
 		return
 	}
 	what := kindOf(body)
