@@ -5,6 +5,7 @@ import (
 	"flag"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -106,6 +107,9 @@ type world struct {
 	*storm.World
 	target script.Target
 	db     string
+
+	files    fileKeeper   // of tests that kill
+	replaced atomic.Int64 // clients that had to be started again after a kill
 }
 
 func newWorld(ctx context.Context, t *testing.T, target script.Target, seed uint64, tables int) *world {
@@ -119,7 +123,7 @@ func newWorld(ctx context.Context, t *testing.T, target script.Target, seed uint
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &world{x, target, db}
+	return &world{World: x, target: target, db: db}
 }
 
 // run lets the writers and the maintenance work until the time is over.
@@ -150,7 +154,7 @@ func (x *world) run(ctx context.Context, t *testing.T, wl workload) {
 				var err error
 				switch {
 				case wl.alone && n%12 == 0:
-					x.Maintain(ctx, c.Session(), wl.maintenance[c.Plan.IntN(len(wl.maintenance))])
+					err = x.Maintain(ctx, c.Session(), wl.maintenance[c.Plan.IntN(len(wl.maintenance))])
 				case n%97 == 0:
 					err = c.Reopen(ctx)
 				case n%10 == 4:
@@ -188,7 +192,9 @@ func (x *world) maintain(ctx context.Context, calls []string, end time.Time) err
 	defer w.Close()
 	r := rand.New(rand.NewPCG(x.Seed, 1000))
 	for time.Now().Before(end) {
-		x.Maintain(ctx, w, calls[r.IntN(len(calls))])
+		if err := x.Maintain(ctx, w, calls[r.IntN(len(calls))]); err != nil {
+			return err
+		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

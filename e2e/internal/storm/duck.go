@@ -3,19 +3,18 @@ package storm
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/eiderdb/eider/e2e/internal/duck"
 )
 
-// Writer is a DuckDB of its own with the lake attached, as a separate process would be.
+// Writer is a DuckDB of its own with the lake attached.
 type Writer struct {
 	duck.Session
-	inst *duck.Instance
+	inst *duck.Instance // nil: a process
 }
 
-// OpenWriter starts a DuckDB and attaches the lake at a server; options stand in the ATTACH.
-func OpenWriter(ctx context.Context, dsn, data string, options ...string) (*Writer, error) {
+// OpenWriter starts a DuckDB in this process and attaches the lake at a server.
+func OpenWriter(ctx context.Context, dsn, data string) (*Writer, error) {
 	inst, err := duck.Open(ctx)
 	if err != nil {
 		return nil, err
@@ -24,22 +23,33 @@ func OpenWriter(ctx context.Context, dsn, data string, options ...string) (*Writ
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{Session: s, inst: inst}
-	attach := fmt.Sprintf("ATTACH 'ducklake:postgres:%s' AS lake (%s)", dsn, strings.Join(append([]string{"DATA_PATH '" + data + "'"}, options...), ", "))
-	if _, err := w.Exec(ctx, attach); err != nil {
+	return attach(ctx, &Writer{Session: s, inst: inst}, dsn, data)
+}
+
+// OpenProcess starts a DuckDB in a process of its own: what happens to it there, happens to it alone.
+func OpenProcess(ctx context.Context, dsn, data string) (*Writer, error) {
+	p, err := duck.OpenPython(ctx, "1.5.5")
+	if err != nil {
+		return nil, err
+	}
+	return attach(ctx, &Writer{Session: p}, dsn, data)
+}
+
+func attach(ctx context.Context, w *Writer, dsn, data string) (*Writer, error) {
+	if _, err := w.Exec(ctx, fmt.Sprintf("ATTACH 'ducklake:postgres:%s' AS lake (DATA_PATH '%s')", dsn, data)); err != nil {
 		_ = w.Close()
 		return nil, err
 	}
 	return w, nil
 }
 
-// Conn is another connection of the same DuckDB.
-func (w *Writer) Conn(ctx context.Context) (duck.Session, error) { return w.inst.Conn(ctx) }
-
 // Close ends the DuckDB.
 func (w *Writer) Close() error {
-	_ = w.Session.Close()
-	return w.inst.Close()
+	err := w.Session.Close()
+	if w.inst != nil {
+		err = w.inst.Close()
+	}
+	return err
 }
 
 // Tx runs statements in one transaction and rolls back if one fails.

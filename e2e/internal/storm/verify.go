@@ -71,6 +71,9 @@ func (c *Client) ReadAll(ctx context.Context) error {
 		if err != nil {
 			return nil, err
 		}
+		if len(n.Rows) != 1 {
+			return nil, errNoAnswer
+		}
 		if got := n.Rows[0][0]; got != strconv.FormatInt(s.Rows, 10) {
 			c.World.Problem("table %s: a scan gives %d rows, count(*) %s", t, s.Rows, got)
 		}
@@ -120,6 +123,9 @@ func sum(ctx context.Context, s duck.Session, from string) (Sum, error) {
 	res, err := s.Query(ctx, "SELECT count(k), coalesce(sum(k), 0)::BIGINT, coalesce(sum(v), 0)::BIGINT FROM "+from)
 	if err != nil {
 		return Sum{}, err
+	}
+	if len(res.Rows) != 1 {
+		return Sum{}, errNoAnswer
 	}
 	n, err := numbers(res.Rows[0])
 	if err != nil {

@@ -23,7 +23,9 @@ type World struct {
 	Data   string
 	Seed   uint64
 	Shared []string // names of the tables that all writers use
-	Watch  bool     // record the writers' transactions with the snapshots that they saw
+	// Processes gives each client a process of its own.
+	Processes bool
+	Watch     bool // record the writers' transactions with the snapshots that they saw
 
 	Model   Model
 	History history.Recorder
@@ -158,16 +160,24 @@ func (x *World) NewClient(ctx context.Context, num int, weights Weights, counted
 // Reopen replaces the client's DuckDB with a fresh one.
 func (c *Client) Reopen(ctx context.Context) error {
 	if c.w != nil {
-		_ = c.w.Close()
-		c.w = nil
+		_ = c.w.Close() // it answers with errors from now on
 	}
 	dsn := c.World.DSN
 	if c.tap != nil {
 		dsn = c.tap.DSN(dsn)
 	}
-	var err error
-	c.w, err = OpenWriter(ctx, dsn, c.World.Data)
+	w, err := c.World.open(ctx, dsn, c.World.Data)
+	if err == nil {
+		c.w = w
+	}
 	return err
+}
+
+func (x *World) open(ctx context.Context, dsn, data string) (*Writer, error) {
+	if x.Processes {
+		return OpenProcess(ctx, dsn, data)
+	}
+	return OpenWriter(ctx, dsn, data)
 }
 
 // Close ends the client.
@@ -281,8 +291,14 @@ func snapshotOf(ctx context.Context, s duck.Session, function string) (int64, er
 	if err != nil {
 		return 0, err
 	}
+	if len(res.Rows) != 1 {
+		return 0, errNoAnswer
+	}
 	return strconv.ParseInt(res.Rows[0][0], 10, 64)
 }
+
+// errNoAnswer is what a query for one value met that came back empty: a DuckDB whose connection broke in the middle may say nothing about it.
+var errNoAnswer = errors.New("a query for one value gave no row")
 
 // forget drops the row ids of rows that an operation removed.
 func (x *World) forget(op Op) {
@@ -301,7 +317,7 @@ var (
 	raced = regexp.MustCompile(`could not serialize access due to concurrent (update|delete)`)
 	// X2 of the case list: a rewrite asks an older inlined table for a column that was added later.
 	missing = regexp.MustCompile(`Failed to read inlined-data aggregates from DuckLake: Referenced column`)
-	lost    = regexp.MustCompile(`(?i)server closed the connection|connection refused|no connection to the server|terminating connection|could not receive data|SSL SYSCALL|connection reset|broken pipe|the database system is|starting up|shutting down|could not send data|Failed to execute query "ROLLBACK": *(\n|$)`)
+	lost    = regexp.MustCompile(`(?i)server closed the connection|connection refused|no connection to the server|terminating connection|could not receive data|SSL SYSCALL|connection reset|broken pipe|the database system is|starting up|shutting down|could not send data|Current transaction is aborted|unsuccessful query result|database has been invalidated|index 0 within vector of size 0|Failed to execute query "ROLLBACK": *(\n|$)`)
 	digits  = regexp.MustCompile(`\d+`)
 	quotes  = regexp.MustCompile(`"[^"]*"`)
 )
@@ -317,8 +333,11 @@ func Exhausted(err error) bool {
 	return strings.Contains(err.Error(), "Exceeded the maximum retry count")
 }
 
-// Lost says whether an operation failed because the server went away.
-func Lost(err error) bool { return lost.MatchString(err.Error()) }
+// Lost says whether an operation failed because the server went away, or because the client did: a DuckDB may give itself up when its connection
+// breaks in the middle of an answer.
+func Lost(err error) bool {
+	return errors.Is(err, duck.ErrClosed) || errors.Is(err, errNoAnswer) || lost.MatchString(err.Error())
+}
 
 // Normal is the core of an error's text with numbers and names taken out, so that equal refusals count as one.
 func Normal(err error) string {
@@ -335,8 +354,8 @@ func Normal(err error) string {
 	return text[:min(len(text), 200)]
 }
 
-// Maintain makes one maintenance call and counts its outcome.
-func (x *World) Maintain(ctx context.Context, s duck.Session, call string) {
+// Maintain makes one maintenance call and counts its outcome. ErrLost is returned as it is.
+func (x *World) Maintain(ctx context.Context, s duck.Session, call string) error {
 	start := time.Now()
 	_, err := s.Exec(ctx, call)
 	took := time.Since(start)
@@ -352,9 +371,11 @@ func (x *World) Maintain(ctx context.Context, s duck.Session, call string) {
 		x.stats.Refused[name]++
 		x.stats.Texts[Normal(err)]++
 	case Lost(err):
+		return ErrLost
 	default:
 		x.problems = append(x.problems, fmt.Sprintf("%s: %s", call, Short(err)))
 	}
+	return nil
 }
 
 // Short leaves out the middle of a long error: the client puts its whole batch there.
