@@ -57,6 +57,9 @@ type habit struct {
 func (h *habit) writes() bool { return h.after[h.last] >= 2 }
 
 func (h *habit) learn(wrote bool) {
+	if wrote && h.after == [4]uint8{} {
+		h.after = [4]uint8{2, 2, 2, 2} // a writer, until it shows when it reads
+	}
 	n := &h.after[h.last]
 	h.last = h.last << 1 & 3
 	switch {
