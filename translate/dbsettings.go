@@ -26,9 +26,14 @@ const (
 // settingMigrate says what a client may do to the format of the catalog's lakes.
 const settingMigrate = "eider.migrate"
 
+// settingRebase says whether the server gives commits other ids that have lost the race
+// for theirs and nothing else.
+const settingRebase = "eider.rebase"
+
 // catalogSettings are the settings that a catalog may have, with their values.
 var catalogSettings = map[string][]string{
 	settingMigrate: {migrateAllow, migrateAny, migrateRefuse},
+	settingRebase:  {"off", "on"},
 }
 
 // alterDatabaseSettings is ALTER DATABASE ... SET and RESET. Eider's settings are kept;
@@ -73,7 +78,7 @@ func (s *Session) alterDatabaseSettings(ctx context.Context, c *store.Catalog, s
 	return commitSetting(ctx, c, name, value)
 }
 
-// ChangeSetting gives a catalog's setting, eider.migrate, a value; "" takes it back.
+// ChangeSetting gives a catalog's setting, such as eider.migrate, a value; "" takes it back.
 func ChangeSetting(ctx context.Context, c *store.Catalog, name, value string) error {
 	if err := checkSetting(name, value); err != nil {
 		return err

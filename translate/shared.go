@@ -19,6 +19,7 @@ type Shared struct {
 	funcs   *exec.FuncSet
 	plans   *planCaches
 	migrate Migrations
+	rebase  bool
 	clients turnClients
 
 	mu       sync.Mutex
@@ -35,6 +36,9 @@ type SharedOptions struct {
 	Now time.Time
 	// Migrations is the rule for changes of a lake's format.
 	Migrations Migrations
+	// Rebase gives commits other ids that have lost the race for theirs and nothing else,
+	// in catalogs that do not say otherwise (eider.rebase).
+	Rebase bool
 }
 
 // NewShared makes the shared state of a server.
@@ -48,6 +52,7 @@ func NewShared(o SharedOptions) *Shared {
 		funcs:    exec.NewFuncSet(pgcatalog.Funcs()...),
 		plans:    newPlanCaches(o.PlanCacheEntries),
 		migrate:  o.Migrations,
+		rebase:   o.Rebase,
 		clients:  turnClients{m: make(map[clientKey]*turnClient)},
 		sessions: make(map[*Session]struct{}),
 		locks:    make(map[lockKey]*advisoryLock),

@@ -112,6 +112,7 @@ func (s *Session) txn() (*store.Txn, error) {
 	}
 	t := s.catalog.Begin(o)
 	t.OnScan(s.noteScan)
+	t.OnTaken(s.mayTake)
 	if s.tx.snapshot != "" {
 		if err := t.SetSnapshot(s.tx.snapshot); err != nil {
 			_ = t.Rollback()
@@ -182,7 +183,7 @@ func (s *Session) commitTx(ctx context.Context) error {
 		// A commit that is under way is not to be cancelled: its outcome would be unknown.
 		err = s.deps.Guard.Commit(context.WithoutCancel(ctx), t, guard.Info{
 			User: s.opts.User, Application: s.set.text("application_name"),
-			Looked: s.tx.looked, Since: s.tx.since, HasSince: s.tx.hasSince,
+			Looked: s.tx.looked, Since: s.tx.since, HasSince: s.tx.hasSince, Rebase: s.rebases,
 		})
 		s.tx.txn = nil
 		snapshot = t.Contends()

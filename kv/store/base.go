@@ -235,6 +235,13 @@ func (t *Txn) Recheck(fn func() error) { t.recheck = fn }
 func (t *Txn) commitMain(ctx context.Context) error {
 	for try := 1; ; try++ {
 		err := t.cat.commit(ctx, t)
+		var taken *UniqueViolation
+		if t.lost != nil && try < maxLost && errors.As(err, &taken) {
+			if err := t.lost(taken); err != nil {
+				return err
+			}
+			continue
+		}
 		var serial *SerializationError
 		if t.recheck == nil || try == maxRechecks || !errors.As(err, &serial) || !serial.held {
 			return err

@@ -160,6 +160,9 @@ func (t *Txn) free(sp *space, tbl *rel.Table, x *rel.Index, key []byte, tup row.
 			return err
 		}
 	}
+	if !visible && t.taken != nil && t.taken(tbl) {
+		return nil
+	}
 	return t.violation(tbl, x, tup, rowid, visible)
 }
 

@@ -28,6 +28,8 @@ type Txn struct {
 	stays   []dataDep
 	recheck func() error
 	onScan  func(tbl *rel.Table, a Access)
+	taken   func(tbl *rel.Table) bool
+	lost    func(lost *UniqueViolation) error
 
 	turn    *turn // nil: none was taken, or it was given back
 	had     *turn // as turn, but kept

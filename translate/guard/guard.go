@@ -53,6 +53,9 @@ type Info struct {
 	Looked   bool
 	Since    int64
 	HasSince bool
+	// Rebase says whether a commit that loses the race for its snapshot id may be given
+	// another one (see rebase). It is asked when one has lost; nil: no.
+	Rebase func() bool
 }
 
 // Commit commits a transaction, or refuses it. Either way the transaction is finished.
@@ -62,7 +65,7 @@ func (g *Guard) Commit(ctx context.Context, txn *store.Txn, in Info) error {
 		return txn.Commit(ctx)
 	}
 	c := g.run(ctx, txn, in)
-	if err := c.look(); err != nil {
+	if err := c.settle(c.look()); err != nil {
 		if errors.Is(err, errRepeated) {
 			return txn.Rollback()
 		}
@@ -75,6 +78,9 @@ func (g *Guard) Commit(ctx context.Context, txn *store.Txn, in Info) error {
 		c.findings = c.findings[:0]
 		return c.check()
 	})
+	if in.Rebase != nil {
+		txn.OnLost(func(u *store.UniqueViolation) error { return c.settle(u) })
+	}
 	cat := txn.Catalog()
 	if err := txn.Commit(ctx); err != nil {
 		return err
@@ -110,6 +116,7 @@ type run struct {
 	in       Info
 	catalog  string
 	findings []finding
+	rebased  int // how often the commit got new ids
 }
 
 // finding is a violation that was let pass.
@@ -203,7 +210,7 @@ func (r *run) lake(c *commit, base *store.Txn, amend bool) (amended bool, err er
 			if err != nil {
 				return false, err
 			}
-			done, err := c.apply(base, list, m)
+			done, err := c.apply(base, list, m, r.g.o.Clock())
 			if done || err != nil {
 				return done, err
 			}

@@ -23,6 +23,8 @@ type Options struct {
 
 	Checks string `name:"checks" default:"enforce" choices:"enforce warn off" help:"What happens to a commit that violates a check of a lake's state: enforce refuses it, warn lets it land and records a finding, off does not look. \"eider checks\" says otherwise for a catalog, a lake, a table or a check."`
 
+	Rebase bool `name:"rebase" help:"Give a commit that only appends, and has lost the race for its snapshot id, the next one, instead of letting the client repeat it. DuckDB's last_committed_snapshot() then names another commit. ALTER DATABASE ... SET eider.rebase says otherwise for one catalog."`
+
 	UserFile   string `name:"user-file" help:"Users and their SCRAM-SHA-256 verifiers, as \"eider user add\" writes them. It is read again when it changes. Without it everybody who reaches the server may do everything, so that it must be reachable from this machine only."`
 	TLSCert    string `name:"tls-cert" help:"PEM file with the server's certificate and its chain. With tls-key it turns encryption on."`
 	TLSKey     string `name:"tls-key" help:"PEM file with the certificate's private key."`

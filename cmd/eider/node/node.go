@@ -77,7 +77,7 @@ func Start(ctx context.Context, o *config.Loaded, log *slog.Logger, version stri
 		return nil, err
 	}
 	shared := translate.NewShared(translate.SharedOptions{
-		PlanCacheEntries: planCache(o.PlanCache), Migrations: migrations(&o.Options, n.store),
+		PlanCacheEntries: planCache(o.PlanCache), Migrations: migrations(&o.Options, n.store), Rebase: o.Rebase,
 	})
 	n.metrics.WatchPlanCache(func() server.PlanCache {
 		s := shared.PlanStats()
