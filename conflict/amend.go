@@ -1,6 +1,10 @@
 package conflict
 
-import "github.com/eiderdb/eider/lake"
+import (
+	"slices"
+
+	"github.com/eiderdb/eider/lake"
+)
 
 // Amendment is a change to a commit's own rows that makes it right. It is made only where
 // the rows themselves say what the right ones are; everything else is refused.
@@ -11,11 +15,14 @@ type Amendment struct {
 	// Upto go, since the delete file of a flush has them.
 	Table, File, Upto int64
 	Covered           bool
-	// Keep: the delete file that the commit removes stays, and ends with End; the one that
-	// takes its place begins there, and the file is not scheduled for deletion.
-	Keep    *lake.DeleteFile
-	End     int64
-	Instead int64 // id of the delete file that takes its place
+	// Keep: the delete file that the commit removes stays, and ends with End; Instead, the
+	// one that takes its place, begins there, and the file is not scheduled for deletion.
+	// With Back the removed one stays as it was, and Instead and all that a flush did for it
+	// is undone.
+	Keep *lake.DeleteFile
+	Back bool
+	// Begin: delete file Instead of table Table begins with Begin.
+	Instead, Begin, End int64
 	// Stats: the table's statistics do not get narrower.
 	Stats bool
 }
@@ -138,16 +145,27 @@ func (k *checker) kept(old *lake.DeleteFile) ([]Amendment, error) {
 	if !ok || !k.ownDeleteFile(d.ID) || d.Begin > k.at {
 		return nil, nil
 	}
-	late := d.Begin > old.Begin
-	if !late && d.HasPartialMax && d.PartialMax != k.at {
-		flush, err := k.flushed(&d)
+	flush, err := k.flushed(&d)
+	if err != nil {
+		return nil, err
+	}
+	if d.Begin > old.Begin || d.HasPartialMax && d.PartialMax != k.at && !flush {
+		return []Amendment{{Keep: old, End: k.at, Instead: d.ID}}, nil
+	}
+	// The client dates it back to the first of its rows, which may be before the removed one
+	// began. If others that were kept say what was deleted then, it begins where that one did.
+	if !slices.ContainsFunc(now, func(o lake.DeleteFile) bool { return o.ID != d.ID && o.Overlaps(d.Span) }) {
+		return nil, nil
+	}
+	if flush {
+		inlined, err := k.inlinedBefore(d.TableID, d.DataFileID)
 		if err != nil {
 			return nil, err
 		}
-		late = !flush
+		if slices.ContainsFunc(inlined, func(i lake.InlinedDelete) bool { return i.Begin < old.Begin }) {
+			// It is also the only one that says what was deleted inline then.
+			return []Amendment{{Keep: old, Back: true, Instead: d.ID}}, nil
+		}
 	}
-	if !late {
-		return nil, nil
-	}
-	return []Amendment{{Keep: old, End: k.at, Instead: d.ID}}, nil
+	return []Amendment{{Table: d.TableID, Instead: d.ID, Begin: old.Begin}}, nil
 }

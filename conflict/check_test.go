@@ -294,6 +294,26 @@ func TestAmend(t *testing.T) {
 		t.Fatalf("%+v, %v", list, err)
 	}
 
+	// The next delete of a file with such a history: its delete file is dated back too far.
+	s.deletes = []lake.DeleteFile{
+		{Span: ended(2, 5), ID: 3, TableID: 1, DataFileID: 2, Path: "d3", Relative: true, Count: 20},
+		{Span: live(5), ID: 6, TableID: 1, DataFileID: 2, Path: "d6", Relative: true, Count: 30},
+	}
+	b = next("deleted_from_table:1")
+	b.DeleteFiles.Removed = s.deletes[1:]
+	b.DeleteFiles.Added = []lake.DeleteFile{{Span: live(2), ID: 11, TableID: 1, DataFileID: 2, Path: "d", Relative: true, Count: 40, PartialMax: 6, HasPartialMax: true}}
+	if list, err = conflict.Amend(commitOf(t, s, b), 70); err != nil || len(list) != 1 || list[0].Begin != 5 || list[0].Instead != 11 || list[0].Keep != nil {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	// A flush of an inlined delete from before: only the inlined delete can say so.
+	inlined := lake.InlinedDelete{TableID: 1, FileID: 2, RowID: 99, Begin: 3}
+	s.inlined = []lake.InlinedDelete{inlined}
+	b.InlinedDeletes = []conflict.InlinedDeletes{{TableID: 1, Rows: conflict.Rows[lake.InlinedDelete]{Removed: s.inlined}}}
+	b.DeleteFiles.Added[0].Count, b.DeleteFiles.Added[0].PartialMax = 31, 5
+	if list, err = conflict.Amend(commitOf(t, s, b), 70); err != nil || len(list) != 1 || !list[0].Back || list[0].Keep == nil || list[0].Keep.ID != 6 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+
 	// Times grow: from the clock, or by the least there is.
 	for _, c := range []struct{ micros, now, want int64 }{{50, 70, 70}, {49, 7, 51}, {51, 7, 0}} {
 		b = next("")

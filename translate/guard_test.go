@@ -315,6 +315,33 @@ func TestDeleteRaces(t *testing.T) {
 		if got := w.rows("b", "select path from ducklake_files_scheduled_for_deletion"); got != "main/t/gone" {
 			t.Fatalf("scheduled: %s", got)
 		}
+		// The next delete dates its file back to the first row in it.
+		got = w.attempt("a", lakeBatch(8, "3, 7, 12", "deleted_from_table:1", "DELETE FROM ducklake_delete_file WHERE delete_file_id IN (10)",
+			"INSERT INTO ducklake_files_scheduled_for_deletion VALUES (10, 'main/t/d10', true, NOW())", deleteFile(11, 1, 3, 1, 40, "8")))
+		if got != "" {
+			t.Fatalf("refused: %s", got)
+		}
+		if got := w.rows("b", "select delete_file_id, begin_snapshot, end_snapshot from ducklake_delete_file order by 1"); got != "2|3|7 11|7|NULL" {
+			t.Fatalf("delete files: %s", got)
+		}
+		// A flush of inlined deletes from the time of the kept file is taken back.
+		w.run("b", lakeBatch(9, "3, 7, 12", "inlined_delete:1", "insert into ducklake_inlined_delete_1 values (1, 90, 9)"))
+		w.run("b", "begin; update ducklake_inlined_delete_1 set begin_snapshot = 6 where row_id = 90; commit")
+		got = w.attempt("a", "DELETE FROM ducklake_inlined_delete_1 WHERE file_id = 1", lakeBatch(10, "3, 7, 13", "deleted_from_table:1",
+			"DELETE FROM ducklake_delete_file WHERE delete_file_id IN (11)",
+			"INSERT INTO ducklake_files_scheduled_for_deletion VALUES (11, 'main/t/d11', true, NOW())", deleteFile(12, 1, 3, 1, 41, "8")))
+		if got != "" {
+			t.Fatalf("refused: %s", got)
+		}
+		if got := w.rows("b", "select delete_file_id, begin_snapshot, end_snapshot from ducklake_delete_file order by 1"); got != "2|3|7 11|7|NULL" {
+			t.Fatalf("delete files: %s", got)
+		}
+		if got := w.rows("b", "select row_id from ducklake_inlined_delete_1 where file_id = 1"); got != "90" {
+			t.Fatalf("inlined deletes: %s", got)
+		}
+		if got := w.rows("b", "select path from ducklake_files_scheduled_for_deletion order by 1"); got != "main/t/d10 main/t/d12 main/t/gone" {
+			t.Fatalf("scheduled: %s", got)
+		}
 	})
 }
 

@@ -3,6 +3,7 @@ package guard
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/eiderdb/eider/conflict"
 	"github.com/eiderdb/eider/kv/row"
@@ -10,11 +11,15 @@ import (
 )
 
 // apply makes the amendments that the modes do not turn off; done says whether any was.
-func (c *commit) apply(base *store.Txn, list []conflict.Amendment, modes *conflict.Modes) (done bool, err error) {
+func (c *commit) apply(base *store.Txn, list []conflict.Amendment, modes *conflict.Modes, now time.Time) (done bool, err error) {
 	for _, a := range list {
 		var code conflict.Code
 		var fn func() error
 		switch {
+		case a.Back:
+			code, fn = conflict.CodeDeleteDate, func() error { return c.takeBack(base, a, now) }
+		case a.Begin != 0:
+			code, fn = conflict.CodeDeleteDate, func() error { return c.beginLater(a.Instead, a.Begin, false) }
 		case a.Keep != nil:
 			code, fn = conflict.CodeDeleteDate, func() error { return c.keepDeleteFile(base, a) }
 		case a.Covered:
@@ -91,12 +96,24 @@ func (c *commit) dropCovered(a conflict.Amendment) error {
 // keepDeleteFile brings back the row of a replaced delete file, ended, lets the one that
 // takes its place begin there, and takes the file off the list of files to delete.
 func (c *commit) keepDeleteFile(base *store.Txn, a conflict.Amendment) error {
-	r, rows, err := c.find(c.txn, deleteFileTable, "delete_file_id", a.Instead)
+	// All its rows count from then on, whatever snapshots stand in the file.
+	if err := c.beginLater(a.Instead, a.End, true); err != nil {
+		return err
+	}
+	return c.restore(base, a.Keep.ID, bigint(a.End))
+}
+
+// beginLater moves the begin of a delete file, and makes all of it count from there on.
+func (c *commit) beginLater(id, begin int64, whole bool) error {
+	r, rows, err := c.find(c.txn, deleteFileTable, "delete_file_id", id)
 	if err != nil {
 		return err
 	}
 	for _, x := range rows {
-		n, err := r.with(x.tuple, "begin_snapshot", bigint(a.End))
+		n, err := r.with(x.tuple, "begin_snapshot", bigint(begin))
+		if err == nil && whole {
+			n, err = r.with(n, "partial_max", nil)
+		}
 		if err != nil {
 			return err
 		}
@@ -107,26 +124,51 @@ func (c *commit) keepDeleteFile(base *store.Txn, a conflict.Amendment) error {
 			return err
 		}
 	}
-	old, rows, err := c.find(base, deleteFileTable, "delete_file_id", a.Keep.ID)
+	return nil
+}
+
+// restore brings back the row of a delete file that the commit has removed, with another
+// end_snapshot, and takes the file off the list of files to delete.
+func (c *commit) restore(base *store.Txn, id int64, end []byte) error {
+	old, rows, err := c.find(base, deleteFileTable, "delete_file_id", id)
 	if err != nil {
 		return err
 	}
+	t, ok := c.txn.TableByName(c.space, deleteFileTable)
+	if !ok {
+		return nil
+	}
 	for _, x := range rows {
-		n, err := old.with(x.tuple, "end_snapshot", bigint(a.End))
+		n, err := old.with(x.tuple, "end_snapshot", end)
 		if err != nil {
 			return err
 		}
-		if _, err := c.txn.Insert(r.tbl, n); err != nil {
+		if _, err := c.txn.Insert(t, n); err != nil {
 			return err
 		}
 	}
-	list, rows, err := c.find(c.txn, scheduleTable, "data_file_id", a.Keep.ID)
+	list, rows, err := c.find(c.txn, scheduleTable, "data_file_id", id)
 	for _, x := range rows {
 		if err := c.txn.Delete(list.tbl, x.rowid, x.tuple); err != nil {
 			return err
 		}
 	}
 	return err
+}
+
+// takeBack undoes what a flush did to one data file.
+func (c *commit) takeBack(base *store.Txn, a conflict.Amendment, now time.Time) error {
+	r, rows, err := c.find(c.txn, deleteFileTable, "delete_file_id", a.Instead)
+	if err != nil {
+		return err
+	}
+	m := flushMender{txn: c.txn, deletes: r, now: now.UnixMicro()}
+	for _, x := range rows {
+		if err := m.takeBack(base, r.deleteFile(x.tuple), x.rowid); err != nil {
+			return err
+		}
+	}
+	return c.restore(base, a.Keep.ID, nil)
 }
 
 // keepStats gives a table the bounds back that its column statistics had: the rewrite
