@@ -16,7 +16,6 @@ import (
 var (
 	soakFlag  = flag.Duration("soak", 0, "length of each random workload, instead of a few seconds each")
 	seedFlag  = flag.Uint64("seed", 0, "seed of the random workloads; 0 takes a new one")
-	stormFlag = flag.Bool("storm", false, "run the storms and random workloads")
 	stormFull = flag.Bool("storm-full", false, "run the storms in their full size, on PostgreSQL too")
 )
 
@@ -34,8 +33,8 @@ func newSeed(t *testing.T) uint64 {
 // stormTargets are the servers that storms run on: eider, and PostgreSQL as well when it was asked for, because there most of them fail some time.
 func stormTargets(t *testing.T) []script.Target {
 	t.Helper()
-	if !*stormFlag && !*stormFull && *soakFlag == 0 {
-		t.Skip("storms run with -storm")
+	if testing.Short() {
+		t.Skip("storms are long")
 	}
 	if *targetFlag == "pg" || *stormFull {
 		return targets(t)
