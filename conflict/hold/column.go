@@ -16,12 +16,20 @@ type column struct {
 	page   parquet.Page
 	vals   []int64 // not yet taken
 	buf    []int64
-	nulls  string // what a NULL is to be called; "" allows none silently
+	ids    bool // they are row ids
 }
 
-func (r *reader) column(leaf int, nulls string) *column {
-	return &column{groups: r.pq.RowGroups(), leaf: leaf, nulls: nulls}
+func (r *reader) column(leaf int, ids bool) *column {
+	return &column{groups: r.pq.RowGroups(), leaf: leaf, ids: ids}
 }
+
+// badIDs says why the row ids of a file are none.
+type badIDs string
+
+func (b badIDs) Error() string { return "hold: the row-id column: " + string(b) }
+
+// Unwrap makes it a kind of damage.
+func (badIDs) Unwrap() error { return ErrDamaged }
 
 func (c *column) close() {
 	c.release()
@@ -76,7 +84,10 @@ func (c *column) fill() error {
 	}
 	c.page = page
 	if page.NumNulls() > 0 {
-		return fmt.Errorf("%w: %s is NULL in some row", ErrDamaged, c.nulls)
+		if c.ids {
+			return badIDs("it is NULL in some row")
+		}
+		return fmt.Errorf("%w: a NULL", ErrDamaged)
 	}
 	if dict := page.Dictionary(); dict != nil {
 		index, values := page.Data(), dict.Page().Data()

@@ -57,7 +57,7 @@ func (v *Verifier) posColumn(ctx context.Context, f *File) (pos []int64, err err
 		if leaf < 0 {
 			return fmt.Errorf("%w: it has no column pos", ErrDamaged)
 		}
-		c := r.column(leaf, "pos")
+		c := r.column(leaf, false)
 		defer c.close()
 		return c.each(func(p []int64) error {
 			pos = append(pos, p...)

@@ -208,6 +208,8 @@ func (e *examiner) footers() (found []conflict.Violation, err error) {
 	return found, nil
 }
 
+const negative = "it is negative in some row"
+
 // bounds compares the least and the largest id of outputs with those of the sources.
 func (e *examiner) bounds() []conflict.Violation {
 	least, most := int64(math.MaxInt64), int64(math.MinInt64)
@@ -221,6 +223,9 @@ func (e *examiner) bounds() []conflict.Violation {
 	for i := range e.outputs {
 		lo, hi, ok := e.outputs[i].bounds()
 		var strange []int64
+		if ok && lo < 0 {
+			return []conflict.Violation{conflict.RowIDColumn(e.c.Table, e.outputs[i].id, negative)}
+		}
 		if ok && lo < least {
 			strange = append(strange, lo)
 		}

@@ -28,11 +28,11 @@ func (e *examiner) stream(t *table, dated bool, fn func(ids, snapshots []int64) 
 	return guarded(func() error {
 		s := source{t: t, left: t.records}
 		if t.ft.embeds() {
-			s.ids = r.column(t.ft.id, "the row id")
+			s.ids = r.column(t.ft.id, true)
 			defer s.ids.close()
 		}
 		if readSnaps {
-			s.snaps = r.column(t.ft.snapshot, "the snapshot of a row")
+			s.snaps = r.column(t.ft.snapshot, false)
 			defer s.snaps.close()
 		}
 		keep := keeper{deleted: t.deleted}
@@ -49,7 +49,7 @@ func (e *examiner) stream(t *table, dated bool, fn func(ids, snapshots []int64) 
 			}
 			for _, id := range ids {
 				if id < 0 {
-					return fmt.Errorf("%w: a negative row id", ErrDamaged)
+					return badIDs(negative)
 				}
 			}
 			if ids, snaps = keep.filter(ids, snaps); len(ids) > 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/eiderdb/eider/conflict"
@@ -177,6 +178,10 @@ func (v *Verifier) files(ctx context.Context, c *Compaction, st State, d *Verdic
 		// Nobody promised that the file would be there.
 		d.Unread = cause(err)
 		return found
+	}
+	var bad badIDs
+	if errors.As(err, &bad) && slices.ContainsFunc(c.Outputs, func(o Output) bool { return o.ID == e.fileID }) {
+		return append(found, conflict.RowIDColumn(c.Table, e.fileID, string(bad)))
 	}
 	d.Unread = cause(err)
 	v.opts.Logger.Warn("row ids could not be verified", "table", c.Table.ID, "file", e.file, "error", err)
