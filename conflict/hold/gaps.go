@@ -56,7 +56,7 @@ func Gaps(b *conflict.Batch, set *conflict.ChangeSet, st State, unsure func(f *l
 		after := false // the file before must not be run on from
 		for _, f := range added {
 			u := unsure(f)
-			if sorted || u || after {
+			if (sorted || u || after) && f.RowIDStart > 0 { // before the first id there is no other file's
 				g.Next++
 			}
 			if after = u; g.Next > 0 {
