@@ -136,3 +136,14 @@ func (t *Txn) GhostTable(schemaOID uint32, name string) (*rel.Table, bool) {
 	e, ok := t.desc().ghosts.Get(ghostEntry{schema: schemaOID, name: name})
 	return e.t, ok
 }
+
+// GhostByOID finds a ghost by its oid. It walks the ghosts, of which there are few.
+func (t *Txn) GhostByOID(oid uint32) (found *rel.Table, ok bool) {
+	t.desc().ghosts.Scan(func(e ghostEntry) bool {
+		if e.t.OID == oid {
+			found, ok = e.t, true
+		}
+		return !ok
+	})
+	return found, ok
+}

@@ -86,6 +86,11 @@ func emitClasses(q *query) error {
 			return err
 		}
 	}
+	if !found && w.named && (!hasKind || kind == "r") {
+		if err := emitGhost(q, w); err != nil {
+			return err
+		}
+	}
 	if hasKind && kind != "i" || found && (w.oid != 0 || w.named && w.schema != 0) {
 		return nil
 	}
@@ -105,6 +110,26 @@ func emitClasses(q *query) error {
 		}
 		return nil
 	})
+}
+
+// emitGhost lists a dropped table of inlined data for whoever asks for it by its name: a
+// client that has read the registry looks up each table of it, and takes back its own
+// commit when one is gone by then. Lists of tables do not have it, and it has no rows.
+func emitGhost(q *query, w tableFilter) error {
+	if q.c.Txn == nil {
+		return nil
+	}
+	for _, s := range userSchemas(q.c) {
+		if w.schema != 0 && s.OID != w.schema {
+			continue
+		}
+		if t, ok := q.c.Txn.GhostTable(s.OID, w.name); ok {
+			if err := emitTableClass(q, s, t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // emitIndexNamed lists the indexes of a name in the namespaces that a scan is about.
@@ -153,6 +178,9 @@ func emitAttributes(q *query) error {
 			return nil
 		}
 		if _, ok := q.c.Txn.TableByOID(oid); !ok {
+			if t, ok := q.c.Txn.GhostByOID(oid); ok {
+				return emitColumns(q, t)
+			}
 			s, t, ix, ok := indexByOID(q.c, oid)
 			if !ok {
 				return nil
@@ -161,14 +189,7 @@ func emitAttributes(q *query) error {
 		}
 		w.oid = oid
 	}
-	err := w.each(q.c, func(_ *rel.Schema, t *rel.Table) error {
-		for i := range t.Columns {
-			if err := emitAttribute(q, t, &t.Columns[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err := w.each(q.c, func(_ *rel.Schema, t *rel.Table) error { return emitColumns(q, t) })
 	if err != nil || w.oid != 0 {
 		return err
 	}
@@ -180,6 +201,15 @@ func emitAttributes(q *query) error {
 		}
 		return nil
 	})
+}
+
+func emitColumns(q *query, t *rel.Table) error {
+	for i := range t.Columns {
+		if err := emitAttribute(q, t, &t.Columns[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // emitAttribute writes a column as PostgreSQL keeps it: a dropped one stays with its
