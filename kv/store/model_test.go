@@ -231,6 +231,17 @@ func (m *model) disputed(x *mtxn, key any) bool {
 	return false
 }
 
+// freed reports that the transaction has freed the key by changing a row that had it, and
+// that somebody else has changed that row too: as disputed, though the key is another's now.
+func (m *model) freed(x *mtxn, key any) bool {
+	for id, was := range x.touched[0] {
+		if now, ok := m.committed[0][id]; was.a == key && (!ok || now != was) {
+			return true
+		}
+	}
+	return false
+}
+
 // taken reports who else has the unique key, as Insert must see it: own writes over the
 // newest committed state.
 func (m *model) taken(x *mtxn, key any, self uint64) bool {
@@ -259,7 +270,7 @@ func (m *model) insert(x *mtxn) {
 	i := rapid.IntRange(0, 1).Draw(m.t, "table")
 	r := modelRow(m.t, i)
 	id, err := x.tx.Insert(m.table(x, i), r.tuple())
-	if i == 0 && (m.taken(x, r.a, ^uint64(0)) || m.disputed(x, r.a) && err != nil) {
+	if i == 0 && (m.taken(x, r.a, ^uint64(0)) && (err != nil || !m.freed(x, r.a)) || m.disputed(x, r.a) && err != nil) {
 		if !errors.Is(err, store.ErrUnique) {
 			m.t.Fatalf("insert %v: %v, want a violation", r, err)
 		}
@@ -314,7 +325,7 @@ func (m *model) change(x *mtxn) {
 	if update {
 		r = modelRow(m.t, i)
 		err = x.tx.Update(tbl, id, old.tuple(), r.tuple())
-		if i == 0 && r.a != old.a && (m.taken(x, r.a, id) || m.disputed(x, r.a) && errors.Is(err, store.ErrUnique)) {
+		if i == 0 && r.a != old.a && (m.taken(x, r.a, id) && (err != nil || !m.freed(x, r.a)) || m.disputed(x, r.a) && errors.Is(err, store.ErrUnique)) {
 			if !errors.Is(err, store.ErrUnique) {
 				m.t.Fatalf("update to %v: %v, want a violation", r, err)
 			}
@@ -325,7 +336,9 @@ func (m *model) change(x *mtxn) {
 		err = x.tx.Delete(tbl, id, old.tuple())
 	}
 	if m.stale(x, i, id) {
-		if !errors.Is(err, store.ErrSerialization) {
+		// The key that the row is to get may be the one that others have given it.
+		own := update && i == 0 && m.committed[0][id].a == r.a && errors.Is(err, store.ErrUnique)
+		if !errors.Is(err, store.ErrSerialization) && !own {
 			m.t.Fatalf("change of a stale row: %v", err)
 		}
 		m.note("stale: %v", err)
