@@ -31,11 +31,12 @@ var (
 	RuleSourceDeletes = &Rule{"source-deletes", "Rows of a source of the compaction were deleted inline; DuckLake looks for delete files only, and the rows would come back.", false}
 	RuleSourceFlushed = &Rule{"source-flushed", "A source of the compaction got a delete file from a flush, which the compaction has not read.", false}
 	RuleTargetGone    = &Rule{"target-gone", "The data file whose rows are deleted inline was replaced by a compaction or ended; DuckLake does not look, and the deletes would be lost.", false}
-	RuleBothDelete    = &Rule{"both-delete", "A delete file and inlined deletes of one data file: a row in both stops readers from applying the deletes that come after it.", false}
+	RuleBothDelete    = &Rule{"both-delete", "A delete file and inlined deletes of one data file, which its writer did not know: a row in both stops readers from applying the deletes behind it. Where the server can read the delete file and no row is in both, the commit passes.", false}
 	RuleTwoFiles      = &Rule{"two-delete-files", "A second live delete file of one data file: readers would see every row twice. DuckLake misses those that are dated back.", false}
 	RuleRenameDropped = &Rule{"rename-dropped", "The table or view that is renamed was dropped: it would be live again, a table without columns.", false}
 	RuleRenameAltered = &Rule{"rename-altered", "The columns of the table that is renamed changed: its inlined table would be made for the older ones.", false}
 	RuleTagDropped    = &Rule{"tag-dropped", "The view that gets a comment was dropped: a live tag of nothing would stay.", false}
+	RuleSchemaFilled  = &Rule{"schema-filled", "A macro was made in the schema that is dropped: it would belong to nothing. DuckLake looks for tables and views.", false}
 	RuleSortedSince   = &Rule{"sorted-since", "The table got a sort order since the merge was planned; a merge into a sorted table must carry its row ids.", false}
 )
 
@@ -44,7 +45,7 @@ func Rules() []*Rule {
 	return []*Rule{
 		RuleDropped, RuleAltered, RuleRowsChanged, RuleSameFile, RuleCompaction, RuleFlushed, RuleName, RuleSchema,
 		RuleSourceDeletes, RuleSourceFlushed, RuleTargetGone, RuleBothDelete, RuleTwoFiles, RuleRenameDropped, RuleRenameAltered,
-		RuleTagDropped, RuleSortedSince,
+		RuleTagDropped, RuleSchemaFilled, RuleSortedSince,
 	}
 }
 
@@ -216,6 +217,15 @@ func Server(ours, theirs *ChangeSet) []*Rule {
 		again := slices.ContainsFunc(theirs.Created, func(d NamedObject) bool { return d.ID == o.ID && d.Kind == o.Kind })
 		if renamed && !again {
 			out.add(RuleRenameDropped)
+		}
+	}
+	for _, d := range ours.Dropped {
+		if d.Kind != CreatedSchema {
+			continue
+		}
+		if slices.ContainsFunc(theirs.Created, func(o NamedObject) bool { return o.Kind != CreatedSchema && o.SchemaID == d.ID }) ||
+			slices.ContainsFunc(theirs.Tables, func(t TableChange) bool { return t.Ops.Has(OpCreate|OpRename) && t.SchemaID == d.ID }) {
+			out.add(RuleSchemaFilled)
 		}
 	}
 	for _, id := range ours.AlteredViews {

@@ -190,6 +190,10 @@ func nameSamples() []Sample {
 			Logs: says(`created_table_macro:"main"."k"`), Macros: added(lake.Macro{ID: 20, Span: fromNow, Name: "k"}),
 			MacroImpls: added(lake.MacroImpl{MacroID: 20, Type: "table"}),
 		}),
+		batch("create macro s.x", Batch{
+			Logs: says(`created_scalar_macro:"s"."x"`), Macros: added(lake.Macro{ID: 20, SchemaID: 1, Span: fromNow, Name: "x"}),
+			MacroImpls: added(lake.MacroImpl{MacroID: 20, Type: "scalar"}),
+		}),
 		batch("drop macro m", Batch{Logs: says("dropped_scalar_macro:6"), Macros: ended(macro, 6)}),
 		batch("commit message", Batch{Logs: says("")}),
 		batch("set option", Batch{Options: added(lake.Option{Key: "k", Value: "v"})}),
