@@ -4,13 +4,18 @@
   scripts/fetch-duckdb.sh .cache/duckdb extensions python-1.5.5
   PYTHONPATH=.cache/duckdb/python-1.5.5 python3 scripts/hold-testdata.py .cache/duckdb/extensions conflict/hold/testdata
 
+With the word bench behind, it makes one big merge instead, of ten million rows, in DIR/bench, and says how much CPU the client took:
+
+  … scripts/hold-testdata.py .cache/duckdb/extensions DIR bench
+  EIDER_HOLD_SCENARIO=DIR/bench go test ./conflict/hold -run xxx -bench Tier2
+
 Each scenario is a folder: its files by the number of the catalog's row, and scenario.json. File names, keys and times differ from run to run.
 """
-import json, os, shutil, sys, tempfile
+import json, os, shutil, sys, tempfile, time
 
 import duckdb
 
-extensions, out = sys.argv[1:]
+extensions, out = sys.argv[1:3]
 
 DATA = "data_file_id, table_id, begin_snapshot, end_snapshot, path, record_count, file_size_bytes, footer_size, row_id_start, partition_id, encryption_key, mapping_id, partial_max"
 DELETE = "delete_file_id, table_id, begin_snapshot, end_snapshot, data_file_id, path, format, delete_count, file_size_bytes, footer_size, encryption_key, partial_max"
@@ -77,7 +82,9 @@ def scenario(name, setup, compaction, options="", null=False):
     ids_before = lake.db.execute("SELECT rowid, i FROM lake.t ORDER BY ALL").fetchall()
     lake.keep(folder, before, "data", "data")
     lake.keep(folder, before, "deletes", "delete")
+    began = time.process_time()
     lake.run(compaction)
+    took = time.process_time() - began
     after = lake.state()
     ids_after = lake.db.execute("SELECT rowid, i FROM lake.t ORDER BY ALL").fetchall()
     lake.keep(folder, after, "data", "data")
@@ -85,13 +92,14 @@ def scenario(name, setup, compaction, options="", null=False):
     for f in before["deletes"] + after["deletes"]:
         f.setdefault("format", "parquet")
     with open(os.path.join(folder, "scenario.json"), "w") as f:
-        json.dump({"right": ids_before == ids_after, "rows": ids_before, "before": before, "after": after}, f, indent=1)
+        json.dump({"right": ids_before == ids_after, "rows": ids_before if len(ids_before) < 1000 else [], "before": before, "after": after}, f, indent=1)
     kept = {r["path"] for r in before["data"] + after["data"] + before["deletes"] + after["deletes"]} | {"scenario.json"}
     for f in os.listdir(folder):
         if f not in kept:
             os.remove(os.path.join(folder, f))
     lake.db.close()
     shutil.rmtree(lake.dir)
+    return took
 
 
 MERGE = "CALL ducklake_merge_adjacent_files('lake')"
@@ -107,6 +115,14 @@ SORTED = ["CREATE TABLE lake.t (i INTEGER, v INTEGER)", "ALTER TABLE lake.t SET 
 GAPS = ["CREATE TABLE lake.t (p INTEGER, i INTEGER)", "ALTER TABLE lake.t SET PARTITIONED BY (p)", "INSERT INTO lake.t VALUES (0, 0), (0, 1), (1, 2)", FILES,
         "INSERT INTO lake.t VALUES (0, 3), (0, 4)", INLINE, "INSERT INTO lake.t VALUES (0, 5)", FLUSH]
 DELETES = TABLE + TWO + ["UPDATE lake.t SET v = 1 WHERE i < 5", "DELETE FROM lake.t WHERE i IN (6, 12, 13)", INLINE, "DELETE FROM lake.t WHERE i IN (1, 15)"]
+
+if sys.argv[3:] == ["bench"]:
+    # Eight columns in ten files, half of them with ids inside.
+    wide = ["CREATE TABLE lake.t (i BIGINT, v DOUBLE, s VARCHAR, d DATE, ts TIMESTAMP, n INTEGER, c VARCHAR, price DECIMAL(18, 2))", FILES, "CALL lake.set_option('target_file_size', '4GB')"]
+    wide += [f"INSERT INTO lake.t SELECT range, random(), 'row number ' || range, DATE '2024-01-01' + (range % 700)::INTEGER, TIMESTAMP '2024-01-01' + to_seconds(range), hash(range) % 100000, 'category ' || (range % 50), range % 99999 / 7 FROM range({n} * 1000000, {n + 1} * 1000000)" for n in range(10)]
+    wide += [f"UPDATE lake.t SET v = 0 WHERE i BETWEEN {n} * 1000000 AND {n + 1} * 1000000 - 1" for n in range(0, 10, 2)]
+    print(f"the merge took the client {scenario('bench', wide, MERGE, null=True):.2f} s of CPU")
+    sys.exit()
 
 scenario("inserts", TABLE + TWO, MERGE)
 scenario("updates", TABLE + UPDATES, MERGE)

@@ -21,9 +21,12 @@ func (c *Compaction) metadata() (runs []run, found []conflict.Violation) {
 		}
 		return nil, found
 	}
-	free := make([]*Source, len(c.Sources))
+	taken := make(map[*Source]bool, len(c.Sources))
+	byStart := make(map[int64][]*Source, len(c.Sources))
 	for i := range c.Sources {
-		free[i] = &c.Sources[i]
+		if s := &c.Sources[i]; s.HasRowIDStart && s.Records > 0 && s.survivors() == s.Records {
+			byStart[s.RowIDStart] = append(byStart[s.RowIDStart], s)
+		}
 	}
 	var rest []*Output
 	for i := range c.Outputs {
@@ -32,15 +35,20 @@ func (c *Compaction) metadata() (runs []run, found []conflict.Violation) {
 			rest = append(rest, o)
 			continue
 		}
-		chain := chainOf(o, free)
+		chain := chainOf(o, byStart, taken)
 		if chain == nil {
 			found = append(found, conflict.RowIDShape(c.Table, o.ID, "the ids of its sources do not follow one another"))
 			rest = append(rest, o)
 			continue
 		}
-		free = slices.DeleteFunc(free, func(s *Source) bool { return slices.Contains(chain, s) })
 		runs = append(runs, run{o, chain})
 		found = append(found, c.dates([]*Output{o}, chain)...)
+	}
+	var free []*Source
+	for i := range c.Sources {
+		if s := &c.Sources[i]; !taken[s] {
+			free = append(free, s)
+		}
 	}
 	var want, got int64
 	for _, s := range free {
@@ -59,17 +67,25 @@ func (c *Compaction) metadata() (runs []run, found []conflict.Violation) {
 	return runs, append(found, c.dates(rest, free)...)
 }
 
-// chainOf finds the sources whose ids run on from the output's start and fill it.
-func chainOf(o *Output, free []*Source) []*Source {
+// chainOf finds the sources whose ids run on from the output's start and fill it, and
+// takes them.
+func chainOf(o *Output, byStart map[int64][]*Source, taken map[*Source]bool) []*Source {
 	var chain []*Source
 	for next, left := o.RowIDStart, o.Records; left > 0; {
-		at := slices.IndexFunc(free, func(s *Source) bool {
-			return s.HasRowIDStart && s.RowIDStart == next && s.Records > 0 && s.survivors() == s.Records && !slices.Contains(chain, s)
-		})
-		if at < 0 || free[at].Records > left {
+		var s *Source
+		for _, x := range byStart[next] {
+			if !taken[x] && x.Records <= left {
+				s = x
+				break
+			}
+		}
+		if s == nil {
+			for _, x := range chain {
+				delete(taken, x)
+			}
 			return nil
 		}
-		s := free[at]
+		taken[s] = true
 		chain = append(chain, s)
 		next += s.Records
 		left -= s.Records

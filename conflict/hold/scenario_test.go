@@ -144,11 +144,16 @@ func load(t testing.TB, name string) *scenario {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return loadDir(t, dir)
+}
+
+func loadDir(t testing.TB, dir string) *scenario {
+	t.Helper()
 	b, err := os.ReadFile(filepath.Join(dir, "scenario.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &scenario{name: name, dir: dir}
+	s := &scenario{name: filepath.Base(dir), dir: dir}
 	if err := json.Unmarshal(b, s); err != nil {
 		t.Fatal(err)
 	}

@@ -47,10 +47,12 @@ func (e *examiner) stream(t *table, dated bool, fn func(ids, snapshots []int64) 
 			if err != nil {
 				return err
 			}
+			signs := int64(0)
 			for _, id := range ids {
-				if id < 0 {
-					return badIDs(negative)
-				}
+				signs |= id
+			}
+			if signs < 0 {
+				return badIDs(negative)
 			}
 			if ids, snaps = keep.filter(ids, snaps); len(ids) > 0 {
 				if err := fn(ids, snaps); err != nil {
