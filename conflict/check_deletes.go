@@ -235,7 +235,8 @@ func (k *checker) inlinedDeletes() error {
 				if f, ok, err = k.Is.DataFile(d.FileID); err != nil {
 					return err
 				}
-				fine = ok && f.TableID == in.TableID && (!f.Ended || k.endedNow(f.ID) || k.restored(in, f, d))
+				// One that the commit removes as well is of a flush that was taken back.
+				fine = ok && f.TableID == in.TableID && (!f.Ended || k.endedNow(f.ID) || containsDelete(in.Removed, d))
 				last = d.FileID
 				if !fine {
 					k.add(DeleteOfEndedFile(k.ref(in.TableID), d.FileID))
@@ -248,12 +249,6 @@ func (k *checker) inlinedDeletes() error {
 		}
 	}
 	return nil
-}
-
-// restored says whether an inlined delete is one that the commit also removes: a flush
-// that was taken back.
-func (k *checker) restored(in *InlinedDeletes, _ lake.DataFile, d lake.InlinedDelete) bool {
-	return containsDelete(in.Removed, d)
 }
 
 // overlaps: no position is both in a delete file and inlined.

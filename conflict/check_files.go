@@ -122,21 +122,36 @@ func (k *checker) location(table int64, path string, relative bool) (place, erro
 	if !relative {
 		return place{path, false}, nil
 	}
+	p, ok := k.folders[table]
+	if !ok {
+		var err error
+		if p, err = k.folder(table); err != nil {
+			return p, err
+		}
+		if k.folders == nil {
+			k.folders = make(map[int64]place)
+		}
+		k.folders[table] = p
+	}
+	return place{p.path + path, p.relative}, nil
+}
+
+// folder is where a table's files are.
+func (k *checker) folder(table int64) (place, error) {
 	tables, err := k.Is.Table(table)
 	if err != nil || len(tables) == 0 {
-		return place{path, true}, err
+		return place{"", true}, err
 	}
 	t := tables[len(tables)-1]
-	path = t.Path + path
 	if !t.Relative {
-		return place{path, false}, nil
+		return place{t.Path, false}, nil
 	}
 	schemas, err := k.Is.Schema(t.SchemaID)
 	if err != nil || len(schemas) == 0 {
-		return place{path, true}, err
+		return place{t.Path, true}, err
 	}
 	s := schemas[len(schemas)-1]
-	return place{s.Path + path, s.Relative}, nil
+	return place{s.Path + t.Path, s.Relative}, nil
 }
 
 func (k *checker) absolute(p place) (string, error) {

@@ -151,8 +151,18 @@ func (k *checker) ofLiveTable(kind string, id, table int64) error {
 }
 
 func (k *checker) tableLive(id int64) (bool, error) {
+	if live, ok := k.live[id]; ok {
+		return live, nil
+	}
 	versions, err := k.Is.Table(id)
-	return countLive(versions) > 0, err
+	if err != nil {
+		return false, err
+	}
+	if k.live == nil {
+		k.live = make(map[int64]bool)
+	}
+	k.live[id] = countLive(versions) > 0
+	return k.live[id], nil
 }
 
 func (k *checker) schemaLive(t TableRef, kind string, id, schema int64) error {

@@ -114,7 +114,9 @@ type checker struct {
 	lost    bool  // it lost a race: what else is wrong is no matter
 	found   []Violation
 
-	inlined map[int64][]lake.InlinedDelete // Is.InlinedDeletes, by table
+	inlined map[int64]map[int64][]lake.InlinedDelete // Is.InlinedDeletes, by table and file
+	live    map[int64]bool                           // tableLive
+	folders map[int64]place                          // of tables
 }
 
 func (k *checker) add(v Violation) { k.found = append(k.found, v) }
@@ -149,24 +151,22 @@ func (k *checker) ref(table int64) TableRef {
 
 // inlinedOf are the inlined deletes of a data file as the commit leaves them.
 func (k *checker) inlinedOf(table, file int64) ([]lake.InlinedDelete, error) {
-	all, ok := k.inlined[table]
+	byFile, ok := k.inlined[table]
 	if !ok {
-		var err error
-		if all, err = k.Is.InlinedDeletes(table); err != nil {
+		all, err := k.Is.InlinedDeletes(table)
+		if err != nil {
 			return nil, err
 		}
+		byFile = make(map[int64][]lake.InlinedDelete)
+		for _, d := range all {
+			byFile[d.FileID] = append(byFile[d.FileID], d)
+		}
 		if k.inlined == nil {
-			k.inlined = make(map[int64][]lake.InlinedDelete)
+			k.inlined = make(map[int64]map[int64][]lake.InlinedDelete)
 		}
-		k.inlined[table] = all
+		k.inlined[table] = byFile
 	}
-	var out []lake.InlinedDelete
-	for _, d := range all {
-		if d.FileID == file {
-			out = append(out, d)
-		}
-	}
-	return out, nil
+	return byFile[file], nil
 }
 
 // inlinedBefore are those that the commit found: without what it adds, with what it removes.
@@ -176,7 +176,7 @@ func (k *checker) inlinedBefore(table, file int64) ([]lake.InlinedDelete, error)
 		return nil, err
 	}
 	mine := k.Deletes(table)
-	out := now[:0:0]
+	var out []lake.InlinedDelete
 	for _, d := range now {
 		if !containsDelete(mine.Added, d) {
 			out = append(out, d)
