@@ -21,8 +21,9 @@ var rules = []rule{
 	{"translate/ast", nil},
 	{"translate/lex", []string{"translate/ast", "translate/pgerr"}},
 	{"translate/parse", []string{"translate/ast", "translate/lex", "translate/pgerr"}},
-	{"translate/types", []string{"translate/pgerr"}},
-	{"translate/exec", []string{"kv", "translate/ast", "translate/exec", "translate/lex", "translate/pgerr", "translate/types"}},
+	{"translate/jsonpath", []string{"translate/pgerr"}},
+	{"translate/types", []string{"translate/jsonpath", "translate/pgerr"}},
+	{"translate/exec", []string{"kv", "translate/ast", "translate/exec", "translate/jsonpath", "translate/lex", "translate/pgerr", "translate/types"}},
 	{"translate/pgcatalog", []string{"kv", "translate/exec", "translate/lex", "translate/pgerr", "translate/types"}},
 	{"translate/plan", []string{
 		"kv", "translate/ast", "translate/exec", "translate/lex", "translate/parse", "translate/pgerr", "translate/types",

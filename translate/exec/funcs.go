@@ -94,7 +94,7 @@ func (c *Call) strOK(s string, err error) (types.Datum, error) {
 func builtinLists() [][]Func {
 	return [][]Func{
 		textFuncs(), textMoreFuncs(), unicodeFuncs(), bytesFuncs(), regexFuncs(), mathFuncs(), dateFuncs(), dateMoreFuncs(),
-		arrayFuncs(), setFuncs(), jsonFuncs(), jsonSetFuncs(), miscFuncs(), formatFuncs(),
+		arrayFuncs(), setFuncs(), jsonFuncs(), jsonSetFuncs(), pathFuncs(), miscFuncs(), formatFuncs(),
 	}
 }
 

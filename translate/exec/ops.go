@@ -320,6 +320,7 @@ var opTable = sync.OnceValue(func() map[string][]OpDef {
 	arrayBool("&&", arrayOverlap)
 	addMatchOps(add)
 	addJSONOps(add)
+	addPathOps(add)
 	return m
 })
 

@@ -70,6 +70,8 @@ func Input(env *Env, t T, s []byte) (Datum, error) {
 			return Null, err
 		}
 		return Datum{B: s, Valid: true}, nil
+	case JSONPathOID:
+		return jsonpathInput(s)
 	case JSONBOID:
 		if err := CheckUTF8(s); err != nil {
 			return Null, err
@@ -114,7 +116,7 @@ func AppendText(env *Env, dst []byte, t T, d Datum) []byte {
 		return dst
 	}
 	switch t.OID {
-	case TextOID, VarcharOID, BpcharOID, NameOID, JSONOID, JSONBOID, UnknownOID, CstringOID, PgNodeTreeOID, RefcursorOID:
+	case TextOID, VarcharOID, BpcharOID, NameOID, JSONOID, JSONBOID, JSONPathOID, UnknownOID, CstringOID, PgNodeTreeOID, RefcursorOID:
 		return append(dst, d.B...)
 	case Int8OID, Int4OID, Int2OID:
 		return appendInt(dst, d.I)
@@ -291,6 +293,14 @@ func DecodeBinary(oid OID, b []byte) (Datum, error) {
 			return Null, wrongSize(b, 1)
 		}
 		return Input(nil, T{JSONBOID, -1}, b[1:])
+	case JSONPathOID:
+		if len(b) < 1 || b[0] != 1 {
+			if len(b) > 0 {
+				return Null, pgerr.New(pgerr.InternalError, "unsupported jsonpath version number: %d", b[0])
+			}
+			return Null, wrongSize(b, 1)
+		}
+		return Input(nil, T{JSONPathOID, -1}, b[1:])
 	case OidOID, XidOID, CidOID, RegclassOID, RegprocOID, RegprocedureOID, RegoperOID, RegoperatorOID, RegtypeOID,
 		RegnamespaceOID, RegroleOID, RegcollationOID, RegconfigOID, RegdictionaryOID:
 		if len(b) != 4 {
@@ -349,7 +359,7 @@ func AppendBinary(dst []byte, oid OID, d Datum) []byte {
 	case TidOID:
 		dst = binary.BigEndian.AppendUint32(dst, uint32(d.I>>16))
 		return binary.BigEndian.AppendUint16(dst, uint16(d.I))
-	case JSONBOID:
+	case JSONBOID, JSONPathOID:
 		dst = append(dst, 1)
 		return append(dst, d.B...)
 	case CharOID:

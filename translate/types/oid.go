@@ -114,6 +114,8 @@ const (
 	RegdictionaryArrayOID OID = 3770
 	JSONBOID              OID = 3802
 	JSONBArrayOID         OID = 3807
+	JSONPathOID           OID = 4072
+	JSONPathArrayOID      OID = 4073
 	RegnamespaceOID       OID = 4089
 	RegnamespaceArrayOID  OID = 4090
 	RegroleOID            OID = 4096

@@ -113,6 +113,8 @@ var infos = [...]Info{
 	{OID: RegdictionaryArrayOID, Name: "_regdictionary", Category: 'A', Len: -1, Kind: 'b', Elem: RegdictionaryOID, Align: 'i', Storage: 'x', Supported: true},
 	{OID: JSONBOID, Name: "jsonb", Category: 'U', Len: -1, Kind: 'b', Array: JSONBArrayOID, Align: 'i', Storage: 'x', Supported: true},
 	{OID: JSONBArrayOID, Name: "_jsonb", Category: 'A', Len: -1, Kind: 'b', Elem: JSONBOID, Align: 'i', Storage: 'x', Supported: true},
+	{OID: JSONPathOID, Name: "jsonpath", Category: 'U', Len: -1, Kind: 'b', Array: JSONPathArrayOID, Align: 'i', Storage: 'x', Supported: true},
+	{OID: JSONPathArrayOID, Name: "_jsonpath", Category: 'A', Len: -1, Kind: 'b', Elem: JSONPathOID, Align: 'i', Storage: 'x', Supported: true},
 	{OID: RegnamespaceOID, Name: "regnamespace", Category: 'N', Len: 4, ByVal: true, Kind: 'b', Array: RegnamespaceArrayOID, Align: 'i', Storage: 'p', Supported: true},
 	{OID: RegnamespaceArrayOID, Name: "_regnamespace", Category: 'A', Len: -1, Kind: 'b', Elem: RegnamespaceOID, Align: 'i', Storage: 'x', Supported: true},
 	{OID: RegroleOID, Name: "regrole", Category: 'N', Len: 4, ByVal: true, Kind: 'b', Array: RegroleArrayOID, Align: 'i', Storage: 'p', Supported: true},

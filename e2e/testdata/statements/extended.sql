@@ -333,9 +333,6 @@ create table x as select $1
 -- params: 1
 create table x (i int default $1)
 
--- params: 'x'
-set application_name = $1
-
 -- params: 1
 select set_config('application_name', $1, false)
 

@@ -1,0 +1,3 @@
+// Package jsonpath reads SQL/JSON paths and writes them as PostgreSQL does. Package exec runs
+// them.
+package jsonpath
