@@ -342,7 +342,9 @@ func Lost(err error) bool {
 // Normal is the core of an error's text with numbers and names taken out, so that equal refusals count as one.
 func Normal(err error) string {
 	text := err.Error()
-	if i := strings.Index(text, "Transaction conflict"); i >= 0 {
+	if at := missing.FindStringIndex(text); at != nil {
+		text = text[at[0]:]
+	} else if i := strings.Index(text, "Transaction conflict"); i >= 0 {
 		text = text[i:]
 	} else if i := strings.LastIndex(text, "ERROR:"); i >= 0 {
 		text = text[i:]
