@@ -295,7 +295,7 @@ func TestCopyReal(t *testing.T) {
 		c.expect("C:BEGIN G")
 		c.send(&pgproto3.CopyData{Data: []byte(bad)}, &pgproto3.CopyData{Data: bytes.Repeat([]byte("x"), 100_000)})
 		c.send(&pgproto3.CopyData{Data: []byte("more")}, &pgproto3.CopyDone{})
-		if got := c.receive(); !strings.HasPrefix(got, "E:22P0") {
+		if got := c.receive(); !strings.HasPrefix(got, "E:22P0") && !strings.HasPrefix(got, "E:08P01") {
 			t.Errorf("bad data: %s", got)
 		}
 		c.expect("Z:E")
