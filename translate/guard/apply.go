@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"time"
@@ -171,9 +172,12 @@ func (c *commit) takeBack(base *store.Txn, a conflict.Amendment, now time.Time) 
 	return c.restore(base, a.Keep.ID, nil)
 }
 
-// keepStats gives a table the bounds back that its column statistics had: the rewrite
-// that computed new ones has looked at the rows of the newest snapshot, but clients use
-// them for every snapshot.
+// keepStats undoes that a rewrite has narrowed the bounds of a table's columns: it has
+// looked at the rows of the newest snapshot, but clients prune the scans of every snapshot
+// by them. The old bounds are not right either, because a client answers min and max of
+// the newest snapshot from them once no file has deletes. So one of the two bounds goes:
+// then the client has none to go by, and asks the files. The other stays, and as wide as
+// it was: of a column without any bound the client takes the next rows' for those of all.
 func (c *commit) keepStats(table int64) error {
 	t, ok := c.txn.TableByName(c.space, columnStatsTable)
 	if !ok {
@@ -196,9 +200,15 @@ func (c *commit) keepStats(table int64) error {
 	}
 	for _, x := range rows {
 		n := x.tuple
-		for _, col := range []string{"min_value", "max_value"} {
-			if n, err = r.with(n, col, r.field(x.before, col)); err != nil {
-				return err
+		least, most := r.field(x.before, "min_value"), r.field(x.before, "max_value")
+		if (least != nil || most != nil) && !(bytes.Equal(least, r.field(n, "min_value")) && bytes.Equal(most, r.field(n, "max_value"))) {
+			if most != nil {
+				least = nil
+			}
+			for col, v := range map[string][]byte{"min_value": least, "max_value": most} {
+				if n, err = r.with(n, col, v); err != nil {
+					return err
+				}
 			}
 		}
 		for _, col := range []string{"contains_null", "contains_nan"} {
