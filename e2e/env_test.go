@@ -113,16 +113,6 @@ func postgres(t testing.TB) *oracle.Server {
 	return pg
 }
 
-// needPostgres skips the test without the oracle.
-func needPostgres(t testing.TB) *oracle.Server {
-	t.Helper()
-	pg := postgres(t)
-	if pg == nil {
-		t.Skip("no PostgreSQL")
-	}
-	return pg
-}
-
 // eiderBinary builds eider once.
 func eiderBinary(t testing.TB) string {
 	t.Helper()

@@ -33,14 +33,8 @@ type World struct {
 	mu       sync.Mutex
 	stats    Stats
 	problems []string
-	doubt    map[string]Op      // operations whose outcome is not known, by id
-	sums     map[observed][]Sum // what readers saw of a table at a snapshot
+	doubt    map[string]Op // operations whose outcome is not known, by id
 	rowids   map[string]map[int64]int64
-}
-
-type observed struct {
-	snapshot int64
-	table    string
 }
 
 // Stats count what a workload did.
@@ -57,7 +51,7 @@ type Stats struct {
 // NewWorld makes the shared tables through a DuckDB and returns the world.
 func NewWorld(ctx context.Context, dsn, data string, seed uint64, tables int) (*World, error) {
 	x := &World{
-		DSN: dsn, Data: data, Seed: seed, doubt: map[string]Op{}, sums: map[observed][]Sum{}, rowids: map[string]map[int64]int64{},
+		DSN: dsn, Data: data, Seed: seed, doubt: map[string]Op{}, rowids: map[string]map[int64]int64{},
 		stats: Stats{Done: map[string]int{}, Refused: map[string]int{}, Texts: map[string]int{}, Attempts: map[int]int{}, ReadErrors: map[string]int{}},
 	}
 	w, err := OpenWriter(ctx, dsn, data)
