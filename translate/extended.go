@@ -2,6 +2,7 @@ package translate
 
 import (
 	"context"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -358,7 +359,15 @@ func (s *Session) startPortalAgain(ctx context.Context, p *portal, out Out) erro
 			}
 			return err
 		}
+		// What else is bound and has not begun is none of the lost transaction's business.
+		bound := make(map[string]*portal)
+		for name, q := range s.portals {
+			if q.run == nil && !q.cursor {
+				bound[name] = q
+			}
+		}
 		s.abort()
+		maps.Copy(s.portals, bound)
 		s.portals[p.name] = p
 	}
 }
