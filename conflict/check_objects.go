@@ -2,7 +2,6 @@ package conflict
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/eiderdb/eider/lake"
 )
@@ -22,7 +21,7 @@ func (k *checker) schemas() error {
 		}
 		for _, s := range k.Schemas.Added {
 			for _, o := range all {
-				if s.ID != o.ID && !s.Ended && !o.Ended && strings.EqualFold(s.Name, o.Name) {
+				if s.ID != o.ID && !s.Ended && !o.Ended && sameName(s.Name, o.Name) {
 					k.add(NameTaken("schema", "", s.Name))
 					break
 				}
@@ -182,12 +181,12 @@ func (k *checker) names() error {
 	mine := map[name]string{}
 	for i := range k.Tables.Added {
 		if t := &k.Tables.Added[i]; !t.Ended {
-			mine[name{t.SchemaID, strings.ToLower(t.Name)}] = t.Name
+			mine[name{t.SchemaID, lake.FoldName(t.Name)}] = t.Name
 		}
 	}
 	for i := range k.Views.Added {
 		if v := &k.Views.Added[i]; !v.Ended {
-			mine[name{v.SchemaID, strings.ToLower(v.Name)}] = v.Name
+			mine[name{v.SchemaID, lake.FoldName(v.Name)}] = v.Name
 		}
 	}
 	if len(mine) == 0 {
@@ -203,7 +202,7 @@ func (k *checker) names() error {
 	}
 	owner := map[name]int64{}
 	take := func(schema int64, s, kind string, id int64) {
-		n := name{schema, strings.ToLower(s)}
+		n := name{schema, lake.FoldName(s)}
 		if shown, ok := mine[n]; ok {
 			if other, taken := owner[n]; taken && other != id {
 				k.add(NameTaken(kind, k.schemaName(schema), shown))
@@ -301,7 +300,7 @@ func (k *checker) columnsOf(table int64) error {
 			return nil
 		}
 		ids[c.ID] = true
-		n := name{-1, strings.ToLower(c.Name)}
+		n := name{-1, lake.FoldName(c.Name)}
 		if c.HasParent {
 			n.parent = c.Parent
 		}
@@ -364,7 +363,7 @@ func (k *checker) macros() error {
 			return err
 		}
 		for _, o := range all {
-			if o.Ended || o.ID == m.ID || o.SchemaID != m.SchemaID || !strings.EqualFold(o.Name, m.Name) {
+			if o.Ended || o.ID == m.ID || o.SchemaID != m.SchemaID || !sameName(o.Name, m.Name) {
 				continue
 			}
 			a, err := k.Is.MacroType(m.ID)
@@ -505,11 +504,11 @@ func sameColumns(names []string, columns []lake.Column) bool {
 	want := map[string]bool{}
 	for _, c := range columns {
 		if !c.Ended && !c.HasParent {
-			want[strings.ToLower(c.Name)] = true
+			want[lake.FoldName(c.Name)] = true
 		}
 	}
 	for _, n := range names {
-		if !want[strings.ToLower(n)] {
+		if !want[lake.FoldName(n)] {
 			return false
 		}
 	}

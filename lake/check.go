@@ -177,7 +177,7 @@ func overlaps(all []object, fn func(a, b object)) {
 func (c *checker) names() {
 	var all []object
 	add := func(space string, owner int64, name, label string, s Span) {
-		all = append(all, object{s, label, fmt.Sprintf("%s %q in %d", space, strings.ToLower(name), owner), 0})
+		all = append(all, object{s, label, fmt.Sprintf("%s %q in %d", space, FoldName(name), owner), 0})
 	}
 	for _, x := range c.m.Schemas {
 		add("schema name", 0, x.Name, fmt.Sprintf("schema %d", x.ID), x.Span)
@@ -197,7 +197,7 @@ func (c *checker) names() {
 	for _, x := range c.m.Columns {
 		columns = append(columns, object{
 			x.Span, fmt.Sprintf("column %d", x.ID),
-			fmt.Sprintf("column name %q in table %d under %d", strings.ToLower(x.Name), x.TableID, x.Parent), x.ID,
+			fmt.Sprintf("column name %q in table %d under %d", FoldName(x.Name), x.TableID, x.Parent), x.ID,
 		})
 	}
 	overlaps(columns, func(a, b object) {
