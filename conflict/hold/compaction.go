@@ -110,17 +110,41 @@ type finder struct {
 	found []conflict.Violation
 }
 
-func (f *finder) find() ([]Compaction, error) {
-	snapshot, _ := f.b.Snapshot()
-	c := Compaction{Table: f.st.Table(f.t.ID), Snapshot: snapshot.ID}
-	if f.t.Ops.Has(conflict.OpRewrite) {
-		c.Kind = Rewrite
+func (f *finder) find() (out []Compaction, err error) {
+	f.counters(f.st.Table(f.t.ID))
+	// Both may be done in one transaction.
+	for _, k := range []struct {
+		op   conflict.Op
+		kind Kind
+	}{{conflict.OpMerge, Merge}, {conflict.OpRewrite, Rewrite}} {
+		if !f.t.Ops.Has(k.op) {
+			continue
+		}
+		cs, err := f.findKind(k.kind)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, cs...)
 	}
+	return out, nil
+}
+
+// of says whether a new file is the output of a compaction of a kind, where a commit has
+// both: a merge dates its outputs back, a rewrite does not.
+func (f *finder) of(o *lake.DataFile, k Kind, snapshot int64) bool {
+	if !f.t.Ops.Has(conflict.OpMerge) || !f.t.Ops.Has(conflict.OpRewrite) {
+		return true
+	}
+	return (o.Begin == snapshot) == (k == Rewrite)
+}
+
+func (f *finder) findKind(k Kind) ([]Compaction, error) {
+	snapshot, _ := f.b.Snapshot()
+	c := Compaction{Table: f.st.Table(f.t.ID), Snapshot: snapshot.ID, Kind: k}
 	var err error
 	if c.Sorted, err = f.st.Sorted(f.t.ID); err != nil {
 		return nil, err
 	}
-	f.counters(c.Table)
 	groups := map[string]*Compaction{}
 	group := func(file *lake.DataFile, values []lake.PartitionValue) *Compaction {
 		key := partition(file, values)
@@ -145,7 +169,7 @@ func (f *finder) find() ([]Compaction, error) {
 	}
 	said := f.set.Says(f.t.ID, conflict.InsertedIntoTable)
 	for _, o := range f.b.DataFiles.Added {
-		if o.TableID != f.t.ID || said && !o.HasPartialMax && o.HasRowIDStart && c.Kind == Merge {
+		if o.TableID != f.t.ID || !f.of(&o, k, snapshot.ID) || said && !o.HasPartialMax && o.HasRowIDStart && c.Kind == Merge {
 			continue // an insert in the same transaction
 		}
 		values, err := f.values(o.ID, f.b.FileValues.Added)
