@@ -44,6 +44,7 @@ func Checks() []CheckInfo {
 		{CodeRowIDColumn, "a compaction whose row-id column cannot be used"},
 		{CodeRowIDShape, "a compaction that cannot keep row ids by its shape"},
 		{CodeRowIDShared, "files that share row ids"},
+		{CodeCompactionDate, "outputs that other snapshots see than saw their sources"},
 		{CodeRowIDNext, "a compaction that changes next_row_id"},
 		{CodeRowCount, "a compaction with another number of rows than its sources leave"},
 		{CodeSourcesMixed, "a merge of files that do not belong together"},

@@ -3,11 +3,15 @@ package hold
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/eiderdb/eider/conflict"
 	"github.com/eiderdb/eider/lake"
 	"github.com/eiderdb/eider/lake/files"
 )
+
+// footerTimeout bounds the look at a new file: its writer waits, and can do without.
+const footerTimeout = 10 * time.Second
 
 // Embedding returns the data files that a commit adds with a row-id start although their
 // rows' ids are inside. Stored with NULL instead, as DuckLake itself does for files that it
@@ -37,7 +41,7 @@ func (v *Verifier) Embedding(ctx context.Context, b *conflict.Batch, set *confli
 		if err != nil {
 			return nil, nil, err
 		}
-		rctx, cancel := v.limit(ctx)
+		rctx, cancel := context.WithTimeout(ctx, min(v.opts.Timeout, footerTimeout))
 		l, err := v.Layout(rctx, dataFile(f, path))
 		cancel()
 		switch {

@@ -154,8 +154,10 @@ func TestFindings(t *testing.T) {
 		{name: "a date", rows: func(s *scenario) { s.After.Data[0].Begin = 4 }, tier: 0, codes: "compaction-date", text: "is dated 4, its sources want 3"},
 		{name: "partial_max", rows: func(s *scenario) { s.After.Data[0].PartialMax = ptr(3) }, tier: 0, codes: "compaction-date", text: "is dated 3, its sources want 4"},
 		{name: "numbered by position", rows: func(s *scenario) { s.After.Data[0].Start = ptr(20) }, tier: 0, codes: "row-id-shape", text: "do not follow one another"},
-		{name: "rows in the file", file: func(f *fileSpec) { f.vals, f.ids, f.snaps = f.vals[:6], f.ids[:6], f.snaps[:6] }, rows: func(s *scenario) { s.After.Data[0].Records = 7 },
-			tier: 1, codes: "row-count", text: "has 6 rows, its sources leave 7"},
+		{
+			name: "rows in the file", file: func(f *fileSpec) { f.vals, f.ids, f.snaps = f.vals[:6], f.ids[:6], f.snaps[:6] }, rows: func(s *scenario) { s.After.Data[0].Records = 7 },
+			tier: 1, codes: "row-count", text: "has 6 rows, its sources leave 7",
+		},
 		{name: "no ids", file: func(f *fileSpec) { f.ids = nil }, tier: 1, codes: "row-id-column", text: "the file has none"},
 		{name: "ids of a wrong type", file: func(f *fileSpec) { f.idNode = parquet.Int(32) }, tier: 1, codes: "row-id-column", text: "64-bit"},
 		{name: "NULL id", file: func(f *fileSpec) { f.nullAt = 3 }, tier: 2, codes: "row-id-column", text: "it is NULL in some row"},

@@ -82,6 +82,14 @@ func New(o Options) *Verifier {
 	return v
 }
 
+// Codes are those of all that Verify finds.
+func Codes() []conflict.Code {
+	return []conflict.Code{
+		conflict.CodeRowIDs, conflict.CodeRowIDColumn, conflict.CodeRowIDShape, conflict.CodeRowIDShared,
+		conflict.CodeRowCount, conflict.CodeCompactionDate, conflict.CodeUnverified,
+	}
+}
+
 // Verdict is what a Verifier found out about one compaction.
 type Verdict struct {
 	Table conflict.TableRef

@@ -221,7 +221,7 @@ func (r *run) lake(c *commit, base *store.Txn, amend bool) (amended bool, err er
 		return false, err
 	}
 	found = append(found, conflict.Agree(set, conflict.Names{Schema: is.schemaName})...)
-	held, err := r.g.o.Hold.verify(r.ctx, c, set, st)
+	held, err := r.g.o.Hold.verify(r.ctx, c, set, st, modes)
 	if err != nil {
 		return false, err
 	}

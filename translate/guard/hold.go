@@ -138,7 +138,7 @@ func (c *commit) raiseNext(table, by int64) error {
 }
 
 // verify holds the commit's compactions to their sources.
-func (h *Hold) verify(ctx context.Context, c *commit, set *conflict.ChangeSet, st *holdState) ([]conflict.Violation, error) {
+func (h *Hold) verify(ctx context.Context, c *commit, set *conflict.ChangeSet, st *holdState, load func() (*conflict.Modes, error)) ([]conflict.Violation, error) {
 	if h == nil {
 		return nil, nil
 	}
@@ -146,6 +146,19 @@ func (h *Hold) verify(ctx context.Context, c *commit, set *conflict.ChangeSet, s
 	if err != nil || len(cs) == 0 {
 		return found, err
 	}
+	modes, err := load()
+	if err != nil {
+		return nil, err
+	}
+	// Where nothing that could be found counts, nothing is read.
+	cs = slices.DeleteFunc(cs, func(x hold.Compaction) bool {
+		for _, code := range hold.Codes() {
+			if modes.Of(code, x.Table.ID) != conflict.Off {
+				return false
+			}
+		}
+		return true
+	})
 	verdicts, err := h.Verifier.Verify(ctx, cs, st)
 	for i := range verdicts {
 		found = append(found, verdicts[i].Violations...)
