@@ -179,6 +179,15 @@ const pageServer = `
 `
 
 const pageEnd = `
+## Lost races
+
+Where the tables above have a dot, ours has lost nothing but the ids that it chose. The client repeats its commit with others; losers take turns, so
+that one repetition is enough. With ` + "`--rebase`" + ` (or ` + "`ALTER DATABASE lake SET eider.rebase = 'on'`" + `) the server gives an append to a table that nobody
+has touched other ids at once. The client does not learn them: ` + "`last_committed_snapshot()`" + ` is then wrong, which is why it is off
+([decision 7](adr/0007-server-side-rebase.md)).
+
+## Repaired commits
+
 Some pairs are let through because the server repairs the commit: a flush of inlined deletes that is committed at the second try
 has lost its removal of the inlined rows, and the server does it again.
 
