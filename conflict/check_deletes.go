@@ -45,13 +45,15 @@ func (k *checker) compactions() error {
 		}
 	}
 	for i := range k.Set.Tables {
-		if t := &k.Set.Tables[i]; k.Set.Says(t.ID, MergeAdjacent, CompactedTable) {
-			k.merge(t.ID)
-		}
-		if t := &k.Set.Tables[i]; k.Set.Says(t.ID, RewriteDelete) {
-			if err := k.rewrite(t.ID); err != nil {
+		t := &k.Set.Tables[i]
+		merges := k.Set.Says(t.ID, MergeAdjacent, CompactedTable)
+		switch {
+		case k.Set.Says(t.ID, RewriteDelete):
+			if err := k.rewrite(t.ID, merges); err != nil {
 				return err
 			}
+		case merges:
+			k.merge(t.ID)
 		}
 	}
 	return nil
@@ -89,7 +91,8 @@ func (k *checker) merge(table int64) {
 
 // rewrite compares numbers of rows: deletes of a live file only grow, so equal numbers
 // are equal sets.
-func (k *checker) rewrite(table int64) error {
+// A transaction may merge as well; which output is whose cannot be told then.
+func (k *checker) rewrite(table int64, merges bool) error {
 	left, suspect, since, sources := int64(0), int64(-1), int64(-1), 0
 	for i := range k.DataFiles.Changed {
 		e := &k.DataFiles.Changed[i]
@@ -117,6 +120,16 @@ func (k *checker) rewrite(table int64) error {
 		}
 		if last > since {
 			since, suspect = last, e.After.ID
+		}
+	}
+	for i := range k.DataFiles.Removed {
+		f := &k.DataFiles.Removed[i]
+		if merges && f.TableID == table && f.Ended {
+			k.add(SourceGone(k.ref(table), f.ID))
+			return nil
+		}
+		if merges && f.TableID == table {
+			sources, left, suspect = sources+1, left+f.Records, max(suspect, f.ID)
 		}
 	}
 	got, output := int64(0), int64(-1)

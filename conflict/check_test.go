@@ -126,6 +126,16 @@ func TestCheck(t *testing.T) {
 			b.DataFiles.Changed = []conflict.Edit[lake.DataFile]{end(s.files[1]), end(s.files[2])}
 			b.DataFiles.Added = []lake.DataFile{{Span: live(6), ID: 11, TableID: 1, Path: "f11", Relative: true, Records: 179}}
 		}, nil, "rewrite-deletes"},
+		{"(b) rewrite and merge", "merge_adjacent:1,rewrite_delete:1", func(s *state, b *conflict.Batch) {
+			b.DataFiles.Removed = s.files[:1]
+			b.DataFiles.Changed = []conflict.Edit[lake.DataFile]{end(s.files[1])}
+			b.DataFiles.Added = []lake.DataFile{{Span: live(1), ID: 11, TableID: 1, Path: "f11", Relative: true, Records: 100}, {Span: live(6), ID: 12, TableID: 1, Path: "f12", Relative: true, Records: 80}}
+		}, nil, ""},
+		{"(b) rewrite and merge that missed a delete", "merge_adjacent:1,rewrite_delete:1", func(s *state, b *conflict.Batch) {
+			b.DataFiles.Removed = s.files[:1]
+			b.DataFiles.Changed = []conflict.Edit[lake.DataFile]{end(s.files[1])}
+			b.DataFiles.Added = []lake.DataFile{{Span: live(1), ID: 11, TableID: 1, Path: "f11", Relative: true, Records: 100}, {Span: live(6), ID: 12, TableID: 1, Path: "f12", Relative: true, Records: 81}}
+		}, nil, "rewrite-deletes"},
 		{"(b) rewrite to nothing that missed rows", "rewrite_delete:1", func(s *state, b *conflict.Batch) {
 			b.DataFiles.Changed = []conflict.Edit[lake.DataFile]{end(s.files[1])}
 		}, nil, "rewrite-deletes"},
