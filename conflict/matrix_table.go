@@ -154,7 +154,7 @@ knowledge of the client and hold for every version of it.
 | **E** | DuckLake would let it pass, Eider refuses at COMMIT |
 
 A refusal by Eider is an error that the client does not retry: it would do the same work on the same stale state. Nothing is
-stored; run the statement again. Each check can be set to ` + "`off`, `warn` or `enforce`" + ` (the default), for a catalog or a table.
+stored; run the statement again. [Each check](checks.md) can be set to ` + "`off`, `warn` or `enforce`" + ` (the default), for a catalog or a table.
 
 The pairs are shown on one small lake: table 2 has data files 1 and 2 as they were written, 3 with a delete file, 4 with inlined
 deletes, and inlined rows. *Inlined* means: kept in the catalog instead of in a file, as DuckLake does with few rows. Where a
