@@ -296,6 +296,7 @@ func (m *dataRow) cell(j int, c *cell) error {
 	}
 	check(sideA, "A", want)
 	check(sideB, "B", want)
+	check(sideC, "C", want)
 	news, err := m.news()
 	if err != nil {
 		return err

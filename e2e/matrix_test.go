@@ -77,7 +77,7 @@ func (c *cell) refuse(err error) {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// clients are the DuckDB instances of one worker: two that race and one that comes fresh.
+// clients are the DuckDB instances of one worker: two that race and one that only looks on.
 type clients struct {
 	ctx  context.Context
 	inst [3]*duck.Instance
@@ -344,7 +344,8 @@ func chosen(t *testing.T, a, b string, kind, kinds, pair int) bool {
 }
 
 // raceRow runs the cells of one operation of A: in one lake, and in a new one after each
-// cell that went wrong, because that may have broken the lake or a client.
+// cell that went wrong, because that may have broken the lake or a client. A third client
+// looks at each table at once, and a fresh one at all tables of a lake at its end.
 type raceRow struct {
 	*clients
 	target script.Target
@@ -368,31 +369,24 @@ func (r *raceRow) run(t *testing.T, a string, names []string, cells []int, one f
 		if err := r.newLake(t); err != nil {
 			return err
 		}
-		broken := false
-		var here []int
-		for len(cells) > 0 && !broken {
+		c := &cell{}
+		for len(cells) > 0 && c.verdict != vWrong {
 			j := cells[0]
 			cells = cells[1:]
-			c := &cell{verdict: vBoth}
+			c = &cell{verdict: vBoth}
 			results[j] = c
-			earlier := len(r.after)
 			if err := one(j, c); err != nil {
 				c.fail("%s", oneLine(err.Error()))
 			}
-			if broken = c.verdict == vWrong; broken {
-				// Earlier cells run again in another lake: what a fresh client sees there is not theirs.
-				cells = slices.Concat(here, cells)
-				r.after = r.after[earlier:]
-			}
-			here = append(here, j)
 		}
-		if err := r.finish(); err != nil {
-			results[here[len(here)-1]].fail("%s", oneLine(err.Error()))
-		}
-		if broken {
+		if c.verdict == vWrong {
+			r.after = nil
 			for side := range r.inst {
 				r.drop(side)
 			}
+		}
+		if err := r.finish(); err != nil {
+			c.fail("%s", oneLine(err.Error()))
 		}
 	}
 	for j, c := range results {
@@ -409,7 +403,7 @@ func (r *raceRow) newLake(t *testing.T) error {
 	r.drops = func() { _ = r.target.DropDatabase(context.Background(), db) }
 	data := t.TempDir()
 	r.dsn, r.known, r.after = r.target.DSN(db), map[string]bool{}, nil
-	for _, side := range []int{sideA, sideB} {
+	for side := range r.inst {
 		if err := r.attach(side, r.dsn, data); err != nil {
 			return err
 		}
@@ -421,13 +415,19 @@ func (r *raceRow) newLake(t *testing.T) error {
 // finish lets a fresh client look at every table and takes the lake away.
 func (r *raceRow) finish() error {
 	defer r.drops()
-	if err := r.attachC(); err != nil {
-		return fmt.Errorf("a fresh client: %w", err)
-	}
-	for _, check := range r.after {
-		check()
+	if len(r.after) > 0 {
+		r.drop(sideC)
+		if err := r.attachC(); err != nil {
+			return fmt.Errorf("a fresh client: %w", err)
+		}
+		for _, check := range r.after {
+			check()
+		}
 	}
 	for side := range r.inst {
+		if r.inst[side] == nil {
+			continue
+		}
 		if err := r.exec(side, "DETACH lake"); err != nil {
 			r.drop(side)
 		}
