@@ -26,6 +26,7 @@ func TestCommitThatComesAgain(t *testing.T) {
 		{"with a file more", lakeBatch(7, "3, 7, 16", "inserted_into_table:1,deleted_from_table:1", stats(2), sized(13, 7, "n1", 2), sized(14, 7, "n2", 2)), "23514: file \"n1\" is registered"},
 		{"that says something else", lakeBatch(7, "3, 7, 16", "inserted_into_table:1", stats(2), sized(13, 7, "n1", 2)), "55000: this commit is stored already"},
 		{"with inlined rows besides", lakeBatch(7, "3, 7, 16", "inserted_into_table:1,deleted_from_table:1,inlined_insert:1", stats(2), sized(13, 7, "n1", 2), "insert into ducklake_inlined_data_1_1 values (500, 7, null, 1, '1')"), "55000: this commit is stored already"},
+		{"with rows elsewhere besides", lakeBatch(7, "3, 7, 16", "inserted_into_table:1,deleted_from_table:1", stats(2), sized(13, 7, "n1", 2), "create schema x", "create table x.n (a int)", "insert into x.n values (1)"), "55000: this commit is stored already"},
 		{"of two snapshots", lakeBatch(7, "3, 7, 16", "inserted_into_table:1,deleted_from_table:1", stats(2), sized(13, 7, "n1", 2), sized(14, 7, "f4", 10)), "23514: file"},
 		{"with other files", lakeBatch(7, "3, 7, 16", "inserted_into_table:1", stats(2), sized(13, 7, "n3", 2)), "new"},
 	} {

@@ -83,6 +83,9 @@ func (g *Guard) Commit(ctx context.Context, txn *store.Txn, in Info) error {
 	}
 	cat := txn.Catalog()
 	if err := txn.Commit(ctx); err != nil {
+		if errors.Is(err, errRepeated) { // found out when the commit had got other ids
+			return nil
+		}
 		return err
 	}
 	c.record(cat)

@@ -228,36 +228,20 @@ func (s *holdState) PartitionValues(file int64) ([]lake.PartitionValue, error) {
 	return list(s.is, fileValueTable, "data_file_id", bigint(file), relation.fileValue)
 }
 
-// MadeIn looks for the snapshot that gave out the file's id. It is that of the file's
-// begin, or a later one for files that are dated back.
+// MadeIn looks for the snapshot that gave out the file's id. It is that of the file's begin,
+// or a later one for files that are dated back. The counter of ids never goes back, so it
+// is the first one in the order of the primary key.
 func (s *holdState) MadeIn(f *lake.DataFile) (changes string, ok bool, err error) {
-	first, ok, err := one(s.was, snapshotTable, "snapshot_id", f.Begin, relation.snapshot)
-	if err != nil {
+	made, ok, err := s.was.firstFrom(f.Begin, func(n lake.Snapshot) bool { return n.NextFileID > f.ID })
+	if err != nil || !ok {
 		return "", false, err
 	}
-	made := f.Begin
-	if !ok || first.NextFileID <= f.ID {
-		r, found := s.was.of(snapshotTable)
-		if !found {
-			return "", false, nil
-		}
-		made = -1
-		err = r.each("", nil, func(_ uint64, t row.Tuple) error {
-			if n := r.snapshot(t); n.ID > f.Begin && n.NextFileID > f.ID && (made < 0 || n.ID < made) {
-				made = n.ID
-			}
-			return nil
-		})
-		if err != nil || made < 0 {
-			return "", false, err
-		}
-	}
 	// Had a snapshot between expired, it would be that one.
-	before, ok, err := one(s.was, snapshotTable, "snapshot_id", made-1, relation.snapshot)
+	before, ok, err := one(s.was, snapshotTable, "snapshot_id", made.ID-1, relation.snapshot)
 	if err != nil || !ok || before.NextFileID > f.ID {
 		return "", false, err
 	}
-	c, ok, err := one(s.was, changesTable, "snapshot_id", made, relation.changes)
+	c, ok, err := one(s.was, changesTable, "snapshot_id", made.ID, relation.changes)
 	return c.Made, ok, err
 }
 

@@ -2,8 +2,10 @@ package guard
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/eiderdb/eider/conflict"
+	"github.com/eiderdb/eider/kv/rel"
 	"github.com/eiderdb/eider/kv/store"
 )
 
@@ -20,8 +22,22 @@ func (r *run) repeated(c *commit, base *store.Txn) error {
 	if err != nil || !ok {
 		return err
 	}
+	if others(r.txn, c.space) {
+		return nil
+	}
+	// What a look sees may still be on its way to stable storage.
+	if err := r.txn.AwaitStable(r.ctx); err != nil {
+		return err
+	}
 	s, _ := c.batch.Snapshot()
 	r.g.o.Logger.Info("a commit came again whose acknowledgement was lost", "catalog", r.catalog, "lake", c.batch.Schema,
 		"snapshot", snapshot, "again_as", s.ID, "user", r.in.User, "application", r.in.Application)
 	return errRepeated
+}
+
+// others says whether a transaction writes to tables besides the lake's: what it writes
+// there is not stored with the lake's rows.
+func others(txn *store.Txn, space uint32) (is bool) {
+	txn.TouchedTables(func(tbl *rel.Table) { is = is || tbl.Schema != space || !strings.HasPrefix(tbl.Name, prefix) })
+	return is
 }

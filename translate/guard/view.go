@@ -127,6 +127,32 @@ func (v *view) Snapshots(from, to int64) (n int64, err error) {
 	return n, it.Err()
 }
 
+// firstFrom is the snapshot with the smallest id, from one on, that fn is true of.
+func (v *view) firstFrom(id int64, fn func(lake.Snapshot) bool) (s lake.Snapshot, ok bool, err error) {
+	r, found := v.of(snapshotTable)
+	if !found {
+		return s, false, nil
+	}
+	a := store.Access{}
+	if x, has := r.tbl.PrimaryKey(); has && len(x.Columns) == 1 {
+		a.Index, a.Lo = x, &store.Bound{Value: bigint(id), Inclusive: true}
+	}
+	it, err := v.txn.Scan(r.tbl, a)
+	if err != nil {
+		return s, false, err
+	}
+	defer func() { _ = it.Close() }()
+	for it.Next() {
+		if n := r.snapshot(it.Tuple()); n.ID >= id && (!ok || n.ID < s.ID) && fn(n) {
+			s, ok = n, true
+			if a.Index != nil {
+				break
+			}
+		}
+	}
+	return s, ok, it.Err()
+}
+
 func (v *view) ChangesOf(snapshot int64) (lake.Changes, bool, error) {
 	return one(v, changesTable, "snapshot_id", snapshot, relation.changes)
 }
