@@ -46,9 +46,11 @@ func (k *checker) compactions() error {
 	}
 	for i := range k.Set.Tables {
 		t := &k.Set.Tables[i]
-		merges := k.Set.Says(t.ID, MergeAdjacent, CompactedTable)
+		// Older clients call both a compaction: what becomes of its sources tells.
+		old, ends := k.Set.Says(t.ID, CompactedTable), t.Ops.Has(OpRewrite)
+		merges := k.Set.Says(t.ID, MergeAdjacent) || old && (t.Ops.Has(OpMerge) || !ends)
 		switch {
-		case k.Set.Says(t.ID, RewriteDelete):
+		case k.Set.Says(t.ID, RewriteDelete) || old && ends:
 			if err := k.rewrite(t.ID, merges); err != nil {
 				return err
 			}

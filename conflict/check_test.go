@@ -139,6 +139,14 @@ func TestCheck(t *testing.T) {
 		{"(b) rewrite to nothing that missed rows", "rewrite_delete:1", func(s *state, b *conflict.Batch) {
 			b.DataFiles.Changed = []conflict.Edit[lake.DataFile]{end(s.files[1])}
 		}, nil, "rewrite-deletes"},
+		{"(b) rewrite by an older client", "compacted_table:1", func(s *state, b *conflict.Batch) {
+			b.DataFiles.Changed = []conflict.Edit[lake.DataFile]{end(s.files[1]), end(s.files[2])}
+			b.DataFiles.Added = []lake.DataFile{{Span: live(6), ID: 11, TableID: 1, Path: "f11", Relative: true, Records: 178}}
+		}, nil, ""},
+		{"(b) rewrite by an older client that missed a delete", "compacted_table:1", func(s *state, b *conflict.Batch) {
+			b.DataFiles.Changed = []conflict.Edit[lake.DataFile]{end(s.files[1]), end(s.files[2])}
+			b.DataFiles.Added = []lake.DataFile{{Span: live(6), ID: 11, TableID: 1, Path: "f11", Relative: true, Records: 179}}
+		}, nil, "rewrite-deletes"},
 		{"(b) rewrite of a file that is gone", "rewrite_delete:1", func(_ *state, b *conflict.Batch) {
 			b.DataFiles.Added = []lake.DataFile{{Span: live(6), ID: 11, TableID: 1, Path: "f11", Relative: true, Records: 10}}
 		}, nil, "source-gone"},
@@ -220,6 +228,10 @@ func TestCheck(t *testing.T) {
 			b.Snapshots.Added[0].NextCatalogID = 6
 			b.Views.Added = []lake.View{{Span: live(6), ID: 5, Name: "T"}}
 		}, nil, "name-taken"},
+		{"a name in another case beyond ASCII", `created_view:"main"."É",created_view:"main"."é"`, func(_ *state, b *conflict.Batch) {
+			b.Snapshots.Added[0].NextCatalogID = 7
+			b.Views.Added = []lake.View{{Span: live(6), ID: 5, Name: "É"}, {Span: live(6), ID: 6, Name: "é"}}
+		}, nil, ""},
 		{"an inlined table of other columns", "altered_table:1", func(s *state, b *conflict.Batch) {
 			s.relations = map[string][]string{"r": {"I"}}
 			b.Made = []string{"r"}
