@@ -246,6 +246,36 @@ func TestPublishBeforeSync(t *testing.T) {
 	})
 }
 
+// TestStatementsSeeStable: a transaction that has the turn and takes a view for each
+// statement takes no second one that is not on stable storage.
+func TestStatementsSeeStable(t *testing.T) {
+	onSlowDisk(t, func(t *testing.T, d *slowDisk, c *store.Catalog) {
+		_, a := appendRow(t, holder(t, c), "a")
+		tx := c.Begin(store.TxnOptions{Isolation: store.ReadCommitted})
+		must(t, tx.AwaitRetry(context.Background()))
+		must(t, tx.NewStatement())
+		if n := count(t, tx); n != 1 || !tx.Unstable() {
+			t.Fatalf("the first statement sees %d rows", n)
+		}
+		other := c.Begin(store.TxnOptions{Sync: true})
+		_, err := other.Insert(mustTable(t, other, "log"), tuple(100, "b"))
+		must(t, err)
+		b := make(chan error, 1)
+		go func() { b <- other.Commit(context.Background()) }()
+		synctest.Wait()
+		d.land(1)
+		synctest.Wait()
+		must(t, <-a)
+		must(t, tx.NewStatement())
+		if tx.Unstable() {
+			t.Error("a later statement reads what a power failure may take back")
+		}
+		must(t, tx.Rollback())
+		d.land(1)
+		must(t, <-b)
+	})
+}
+
 // TestSyncFails: a sync that fails takes all commits after it along, also those built on
 // them, and transactions that have seen them cannot commit. What stayed is acknowledged.
 func TestSyncFails(t *testing.T) {

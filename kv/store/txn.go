@@ -165,10 +165,12 @@ func (t *Txn) NewStatement() error {
 	if t.view == nil || t.opts.Isolation == RepeatableRead {
 		return t.EnsureSnapshot()
 	}
-	if t.view.seq >= t.cat.readable.Load() && t.view.epoch == t.cat.store.engine.Epoch() && t.had == nil {
+	// Of a transaction with the turn only the first view may be one that is not stable yet:
+	// who waits before a statement until its view is (AwaitStable) waits for the present one.
+	if t.view.seq >= t.cat.readable.Load() && t.view.epoch == t.cat.store.engine.Epoch() {
 		return nil
 	}
-	v, err := t.acquire()
+	v, err := t.cat.acquireStable()
 	if err != nil {
 		return err
 	}
