@@ -193,6 +193,14 @@ func (k *checker) removes(s *lake.Scheduled) bool {
 }
 
 func (k *checker) scheduledFile(s *lake.Scheduled) error {
+	// The row of a live file is not copied either, although its path, which is relative to
+	// the table, then names no file of the lake: the next writer means the file.
+	if f, ok, err := k.Is.DataFile(s.ID); err != nil {
+		return err
+	} else if ok && !f.Ended && f.Path == s.Path {
+		k.add(ScheduledLive(k.ref(f.TableID), s.Path))
+		return nil
+	}
 	want, err := k.absolute(place{s.Path, s.Relative})
 	if err != nil {
 		return err

@@ -267,13 +267,19 @@ func (k *checker) views() error {
 
 // columns: a table has one live column for each id and, under one parent, for each name.
 func (k *checker) columns() error {
-	var done []int64
-	for i := range k.Columns.Added {
-		table := k.Columns.Added[i].TableID
-		if slices.Contains(done, table) {
-			continue
+	var tables []int64
+	note := func(table int64) {
+		if !slices.Contains(tables, table) {
+			tables = append(tables, table)
 		}
-		done = append(done, table)
+	}
+	for i := range k.Columns.Added {
+		note(k.Columns.Added[i].TableID)
+	}
+	for i := range k.Columns.Changed {
+		note(k.Columns.Changed[i].After.TableID)
+	}
+	for _, table := range tables {
 		if err := k.columnsOf(table); err != nil {
 			return err
 		}
@@ -313,6 +319,9 @@ func (k *checker) columnsOf(table int64) error {
 	live, err := k.tableLive(table)
 	if err != nil {
 		return err
+	}
+	if live && len(ids) == 0 {
+		k.add(TableWithoutColumns(k.ref(table)))
 	}
 	for i := range k.Columns.Added {
 		c := &k.Columns.Added[i]
