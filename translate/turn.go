@@ -85,7 +85,7 @@ type turnClient struct {
 	mu       sync.Mutex
 	losses   int       // guarded by mu: losses whose retry has not come yet
 	lastLoss time.Time // guarded by mu
-	overran  bool      // guarded by mu: a retry held its turn too long, and nothing was committed since
+	overran  bool      // guarded by mu: a retry held its turn too long or for nothing, and nothing was committed since
 }
 
 // turnClients are the clients of a server.
@@ -285,6 +285,11 @@ func (s *Session) noteLoss(ctx context.Context, err error) {
 			return
 		}
 		what = "snapshot"
+		if r := s.turn.retry; r != nil && r.HadRetry() {
+			// Nobody could come before it: it did not build on the head that it read. Such a
+			// client would earn the next turn with each, and others would hardly commit.
+			s.turn.client.setOverran(true)
+		}
 	case errors.As(err, &serial):
 		if serial.Schema {
 			what = "schema"

@@ -197,6 +197,41 @@ func TestTurnGivenBack(t *testing.T) {
 	}
 }
 
+// TestTurnForNothing: a client that loses although it has the turn gets none until it commits.
+func TestTurnForNothing(t *testing.T) {
+	turnWorld(t, func(w *world) {
+		w.from("b", "192.0.2.1:4711")
+		held := func(n int) bool {
+			w.run("b", beginRR)
+			w.run("b", headRead)
+			other := "other" + strconv.Itoa(n) // not known as a writer
+			w.run(other, beginRR)
+			w.run(other, headRead)
+			w.run(other, batch(n))
+			waits, result := w.blocked(other, "COMMIT")
+			is := waits()
+			w.fails("b", batch(1))
+			w.run("b", "ROLLBACK")
+			result()
+			return is
+		}
+		w.lose("b", 1)
+		if !held(2) {
+			t.Fatal("no turn for a retry")
+		}
+		if held(3) {
+			t.Fatal("a turn for who lost with one")
+		}
+		w.run("b", beginRR)
+		w.run("b", batch(4))
+		w.run("b", "COMMIT")
+		w.lose("b", 5)
+		if !held(6) {
+			t.Fatal("no turn after a commit")
+		}
+	})
+}
+
 // TestOverrun: a client whose retry held the turn too long gets none until it commits.
 func TestOverrun(t *testing.T) {
 	turnWorld(t, func(w *world) {

@@ -129,6 +129,17 @@ func (t *Txn) Overran() bool {
 	return u.overran && u.kind == TurnRetry
 }
 
+// HadRetry reports whether the transaction got the turn of a retry, and did not overrun it.
+func (t *Txn) HadRetry() bool {
+	u := t.had
+	if u == nil {
+		return false
+	}
+	t.cat.turns.mu.Lock()
+	defer t.cat.turns.mu.Unlock()
+	return !u.overran && u.kind == TurnRetry
+}
+
 // leaveTurn gives back whatever the transaction has of the turn. The sequencer calls it
 // as soon as others can see the commit, so that the next one need not wait for the disk.
 func (t *Txn) leaveTurn(committed bool) {
