@@ -223,7 +223,7 @@ func (f *finder) sources(k Kind) []lake.DataFile {
 	var out []lake.DataFile
 	if k == Merge {
 		for _, d := range f.b.DataFiles.Removed {
-			if d.TableID == f.t.ID {
+			if slices.Contains(f.t.Removed, d.ID) { // not what an expiry takes away
 				out = append(out, d)
 			}
 		}

@@ -17,6 +17,8 @@ type examiner struct {
 	ctx context.Context
 	c   *Compaction
 	st  State
+	// runs are the outputs that number their rows by position.
+	runs []run
 
 	sources, outputs []table
 
@@ -34,6 +36,8 @@ type table struct {
 	begin   int64
 	start   int64
 	started bool
+	// counted: the start counts, whatever ids are inside (see localIDs).
+	counted bool
 	records int64
 	// deleted are the positions that no scan returns, ascending, each once.
 	deleted []int64
@@ -86,6 +90,14 @@ func (e *examiner) spend(n int64) error {
 	return nil
 }
 
+// spendRows takes what the ids of some rows cost.
+func (e *examiner) spendRows(n int64) error {
+	if n > math.MaxInt64/8 {
+		return ErrBudget
+	}
+	return e.spend(n * 8)
+}
+
 // readers is how many files are read at a time. It hides the latency of object storage.
 const readers = 4
 
@@ -128,6 +140,7 @@ func (e *examiner) run(tier *Tier) ([]conflict.Violation, error) {
 	if err != nil || len(found) > 0 {
 		return found, err
 	}
+	e.count()
 	*tier = Footers
 	if e.v.opts.Tier < RowIDs {
 		return e.bounds(), nil
@@ -239,8 +252,29 @@ func (e *examiner) bounds() []conflict.Violation {
 	return nil
 }
 
+// inside says whether the rows' ids are those in the file.
+func (t *table) inside() bool { return t.ft.embeds() && !t.counted }
+
+// count finds the sources whose rows have no ids of their own yet, and get those that the
+// catalog keeps for them.
+func (e *examiner) count() {
+	for i := range e.runs {
+		r := &e.runs[i]
+		if slices.ContainsFunc(e.outputs, func(t table) bool { return t.id == r.output.ID && t.ft.embeds() }) {
+			continue
+		}
+		for _, s := range r.sources {
+			for j := range e.sources {
+				if t := &e.sources[j]; t.id == s.ID {
+					t.counted = t.started && t.ft.local()
+				}
+			}
+		}
+	}
+}
+
 func (t *table) bounds() (least, most int64, ok bool) {
-	if t.ft.embeds() {
+	if t.inside() {
 		return t.ft.least, t.ft.most, t.ft.bounded
 	}
 	return t.start, t.start + t.records - 1, t.records > 0

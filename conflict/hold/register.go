@@ -28,12 +28,13 @@ func (v *Verifier) Embedding(ctx context.Context, b *conflict.Batch, set *confli
 	if _, ok := b.Snapshot(); !ok {
 		return nil, nil, nil
 	}
+	own := ownDeletes(b)
 	for i := range b.DataFiles.Added {
 		f := &b.DataFiles.Added[i]
 		if !f.HasRowIDStart {
 			continue
 		}
-		shape := byShape(f, set.Changes)
+		shape := byShape(f, set.Changes, own[f.TableID])
 		if shape == Dense {
 			continue
 		}

@@ -197,6 +197,11 @@ func (s *scenario) batch() *conflict.Batch {
 			b.DataFiles.Added = append(b.DataFiles.Added, f)
 		}
 	}
+	for _, r := range s.After.Deletes {
+		if !slices.ContainsFunc(s.Before.Deletes, func(o deleteRow) bool { return o.ID == r.ID }) {
+			b.DeleteFiles.Added = append(b.DeleteFiles.Added, r.file())
+		}
+	}
 	for _, r := range s.Before.Values {
 		if !slices.ContainsFunc(s.After.Values, func(o valueRow) bool { return o.FileID == r.FileID }) {
 			b.FileValues.Removed = append(b.FileValues.Removed, r.value())

@@ -37,11 +37,15 @@ func (l Layout) String() string {
 // A plain INSERT writes dense files, a flush embeds. UPDATE and MERGE INTO delete and
 // insert in one commit and embed what they move; so does a transaction of a DELETE and an
 // INSERT, which does not embed: the two look alike.
-func byShape(f *lake.DataFile, made conflict.Changes) Layout {
+//
+// own says that the commit deletes rows of files that it adds itself, which its changes do
+// not name: what a transaction moves of its own rows is embedded too.
+func byShape(f *lake.DataFile, made conflict.Changes, own bool) Layout {
 	if !f.HasRowIDStart {
 		return Embedded
 	}
-	var inserts, deletes, flushes, compacts bool
+	var inserts, flushes, compacts bool
+	deletes := own
 	for _, c := range made {
 		switch c.Kind {
 		case conflict.InsertedIntoTable, conflict.InlinedInsert:
@@ -72,6 +76,38 @@ func byShape(f *lake.DataFile, made conflict.Changes) Layout {
 	return Unknown
 }
 
+// localIDs is where the ids begin that DuckLake's client gives the rows of a transaction
+// that is not committed yet.
+//
+// A transaction that updates rows of its own INSERT moves them to another file, with these
+// ids inside. They count from the same number in each transaction, so they name no row; but
+// the file has a row-id start like any other, and the catalog keeps that many ids free. A
+// merge may give the rows those ids, or keep the ones that are inside.
+const localIDs = 1_000_000_000_000_000_000
+
+// local says whether the ids inside a file are all of that kind.
+func (ft *footer) local() bool {
+	return ft.id >= 0 && ft.bad == "" && ft.bounded && ft.least >= localIDs
+}
+
+// ownDeletes are the tables of which a commit deletes rows in files that it adds itself.
+func ownDeletes(b *conflict.Batch) map[int64]bool {
+	if len(b.DeleteFiles.Added) == 0 {
+		return nil
+	}
+	added := make(map[int64]bool, len(b.DataFiles.Added))
+	for i := range b.DataFiles.Added {
+		added[b.DataFiles.Added[i].ID] = true
+	}
+	out := map[int64]bool{}
+	for i := range b.DeleteFiles.Added {
+		if d := &b.DeleteFiles.Added[i]; added[d.DataFileID] {
+			out[d.TableID] = true
+		}
+	}
+	return out
+}
+
 // layout finds out how a source's rows get their ids: from the file where it can be read,
 // else from the commit that it came with, if that is known. why says what stood in the way
 // of the file.
@@ -79,9 +115,13 @@ func (v *Verifier) layout(ctx context.Context, st State, s *Source) (l Layout, k
 	if !s.HasRowIDStart {
 		return Embedded, true, nil, nil
 	}
-	l, why = v.Layout(ctx, dataFile(&s.DataFile, s.Path))
-	if why == nil {
-		return l, true, nil, nil
+	ft, why := v.footerOf(ctx, dataFile(&s.DataFile, s.Path))
+	switch {
+	case why != nil:
+	case ft.embeds() && !ft.local():
+		return Embedded, true, nil, nil
+	default:
+		return Dense, true, nil, nil
 	}
 	text, known, err := st.MadeIn(&s.DataFile)
 	if err != nil || !known {
@@ -91,7 +131,7 @@ func (v *Verifier) layout(ctx context.Context, st State, s *Source) (l Layout, k
 	if perr != nil {
 		return Unknown, true, why, nil // written by somebody else
 	}
-	return byShape(&s.DataFile, made), true, why, nil
+	return byShape(&s.DataFile, made, false), true, why, nil
 }
 
 // Layout reads a file's footer for how its rows get their ids. The error says why it could

@@ -16,8 +16,8 @@ func (e *examiner) rows(t *table, dated bool, fn func(ids, snapshots []int64) er
 func (e *examiner) stream(t *table, dated bool, fn func(ids, snapshots []int64) error) (err error) {
 	readSnaps := dated && t.ft.snapshot >= 0
 	var r *reader
-	if t.ft.embeds() || readSnaps {
-		if err := e.spend(t.records * 8); err != nil {
+	if t.inside() || readSnaps {
+		if err := e.spendRows(t.records); err != nil {
 			return err
 		}
 		if r, err = e.v.open(e.ctx, t.file, wantIDs); err != nil {
@@ -27,7 +27,7 @@ func (e *examiner) stream(t *table, dated bool, fn func(ids, snapshots []int64) 
 	}
 	return guarded(func() error {
 		s := source{t: t, left: t.records}
-		if t.ft.embeds() {
+		if t.inside() {
 			s.ids = r.column(t.ft.id, true)
 			defer s.ids.close()
 		}

@@ -137,7 +137,7 @@ func (v *Verifier) verify(ctx context.Context, c *Compaction, st State) (Verdict
 	}
 	// What the ids say goes before the shape, since it names rows; but rows of which only
 	// the snapshots differ are rows that changed places, for which the shape is the reason.
-	d.Violations = v.files(ctx, c, st, &d)
+	d.Violations = v.files(ctx, c, st, &d, runs)
 	if len(d.Violations) > 0 && d.Violations[0].Code != conflict.CodeCompactionDate {
 		return d, nil
 	}
@@ -161,7 +161,7 @@ func (v *Verifier) verify(ctx context.Context, c *Compaction, st State) (Verdict
 }
 
 // files runs the tiers that read, as far as they are wanted and within reach.
-func (v *Verifier) files(ctx context.Context, c *Compaction, st State, d *Verdict) (found []conflict.Violation) {
+func (v *Verifier) files(ctx context.Context, c *Compaction, st State, d *Verdict, runs []run) (found []conflict.Violation) {
 	if v.opts.Tier < Footers {
 		return nil
 	}
@@ -177,7 +177,7 @@ func (v *Verifier) files(ctx context.Context, c *Compaction, st State, d *Verdic
 		d.Unread = cause(files.ErrOutOfReach)
 		return nil
 	}
-	e := &examiner{v: v, ctx: ctx, c: c, st: st, left: v.opts.MaxBytes}
+	e := &examiner{v: v, ctx: ctx, c: c, st: st, runs: runs, left: v.opts.MaxBytes}
 	found, err := e.run(&d.Tier)
 	switch {
 	case err == nil:
