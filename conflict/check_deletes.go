@@ -20,6 +20,13 @@ func (k *checker) compactions() error {
 		if f.Ended {
 			continue // expiry, of a file that no snapshot needs
 		}
+		live, err := k.tableLive(f.TableID)
+		if err != nil {
+			return err
+		}
+		if !live {
+			continue // expiry, of a table: its last transaction may have left files live
+		}
 		deletes, err := k.Was.DeletesOf(f.ID)
 		if err != nil {
 			return err
@@ -61,6 +68,10 @@ func (k *checker) compactions() error {
 	return nil
 }
 
+// expired says whether an expiry in the same commit takes a file's row away: it had ended
+// before, so that no compaction on the newest state has it as a source.
+func (k *checker) expired(f *lake.DataFile) bool { return f.Ended && k.Set.Parts&PartExpiry != 0 }
+
 // merge compares numbers of rows: of a source that another transaction has replaced there
 // is no row to remove, and its rows would be there twice.
 func (k *checker) merge(table int64) {
@@ -69,7 +80,7 @@ func (k *checker) merge(table int64) {
 	for i := range k.DataFiles.Removed {
 		f := &k.DataFiles.Removed[i]
 		switch {
-		case f.TableID != table:
+		case f.TableID != table || k.expired(f):
 		case f.Ended:
 			k.add(SourceGone(k.ref(table), f.ID))
 			return
@@ -126,13 +137,14 @@ func (k *checker) rewrite(table int64, merges bool) error {
 	}
 	for i := range k.DataFiles.Removed {
 		f := &k.DataFiles.Removed[i]
-		if merges && f.TableID == table && f.Ended {
+		if !merges || f.TableID != table || k.expired(f) {
+			continue
+		}
+		if f.Ended {
 			k.add(SourceGone(k.ref(table), f.ID))
 			return nil
 		}
-		if merges && f.TableID == table {
-			sources, left, suspect = sources+1, left+f.Records, max(suspect, f.ID)
-		}
+		sources, left, suspect = sources+1, left+f.Records, max(suspect, f.ID)
 	}
 	got, output := int64(0), int64(-1)
 	for i := range k.DataFiles.Added {

@@ -77,10 +77,11 @@ func (k *checker) tables() error {
 			return err
 		}
 		if countLive(versions) > 1 {
-			k.add(TwoLive(k.ref(t.ID), "table", t.ID))
+			k.add(TableTwice(TableRef{ID: t.ID, Name: t.Name}))
+			continue
 		}
 		known := k.hasHead && t.ID < k.head.NextCatalogID
-		if known && !slices.ContainsFunc(k.Tables.Changed, func(e Edit[lake.Table]) bool { return e.After.ID == t.ID && !e.Before.Ended && e.After.Ended }) {
+		if known && !k.endsTable(t.ID) {
 			k.add(TableGone(k.ref(t.ID)))
 			continue
 		}
@@ -162,6 +163,13 @@ func (k *checker) tableLive(id int64) (bool, error) {
 	}
 	k.live[id] = countLive(versions) > 0
 	return k.live[id], nil
+}
+
+// endsTable says whether the commit itself ends a table.
+func (k *checker) endsTable(id int64) bool {
+	return slices.ContainsFunc(k.Tables.Changed, func(e Edit[lake.Table]) bool {
+		return e.After.ID == id && ends(e.Before.Span, e.After.Span)
+	})
 }
 
 func (k *checker) schemaLive(t TableRef, kind string, id, schema int64) error {

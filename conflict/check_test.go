@@ -118,6 +118,11 @@ func TestCheck(t *testing.T) {
 			b.DataFiles.Added = []lake.DataFile{{Span: live(1), ID: 11, TableID: 1, Path: "f11", Relative: true, Records: 100}}
 		}, nil, "merge-deletes"},
 		{"expiry of an ended file", "", func(s *state, b *conflict.Batch) { b.DataFiles.Removed = s.files[3:] }, nil, ""},
+		{"expiry of a table with live files", "", func(s *state, b *conflict.Batch) {
+			s.files[1].TableID, s.deletes[0].TableID = 2, 2
+			b.Snapshots.Removed, b.Tables.Removed = s.snapshots[:1], s.tables[1:]
+			b.DataFiles.Removed, b.DeleteFiles.Removed = s.files[1:2], s.deletes
+		}, nil, ""},
 		{"(b) rewrite", "rewrite_delete:1", func(s *state, b *conflict.Batch) {
 			b.DataFiles.Changed = []conflict.Edit[lake.DataFile]{end(s.files[1]), end(s.files[2])}
 			b.DataFiles.Added = []lake.DataFile{{Span: live(6), ID: 11, TableID: 1, Path: "f11", Relative: true, Records: 178}}
@@ -245,6 +250,40 @@ func TestCheck(t *testing.T) {
 		{"an inlined table that is not there", "altered_table:1", func(_ *state, b *conflict.Batch) {
 			b.InlinedTables.Added = []lake.InlinedTable{{TableID: 1, Name: "r"}}
 		}, nil, "registry"},
+		{"insert and drop", "dropped_table:1,inserted_into_table:1", func(s *state, b *conflict.Batch) {
+			gone := s.tables[0]
+			gone.End, gone.Ended = 6, true
+			b.Tables.Changed = []conflict.Edit[lake.Table]{{Before: s.tables[0], After: gone}}
+			b.DataFiles.Changed = []conflict.Edit[lake.DataFile]{end(s.files[0])}
+			b.DataFiles.Added = []lake.DataFile{{Span: live(6), ID: 11, TableID: 1, Path: "f11", Relative: true, Records: 1}}
+		}, nil, ""},
+		{"insert into a table that was dropped before", "inserted_into_table:2", func(_ *state, b *conflict.Batch) {
+			b.DataFiles.Added = []lake.DataFile{{Span: live(6), ID: 11, TableID: 2, Path: "f11", Relative: true, Records: 1}}
+		}, nil, "reference"},
+		{"comment and rename", `created_table:"main"."tt"`, func(s *state, b *conflict.Batch) {
+			gone := s.tables[0]
+			gone.End, gone.Ended = 6, true
+			b.Tables.Changed = []conflict.Edit[lake.Table]{{Before: s.tables[0], After: gone}}
+			b.Tables.Added = []lake.Table{{Span: live(6), ID: 1, Name: "t"}, {Span: live(6), ID: 1, Name: "tt"}}
+		}, nil, "two-live two-live"},
+		{"flush and expiry", "inline_flush:1", func(s *state, b *conflict.Batch) {
+			b.Snapshots.Removed, b.DataFiles.Removed = s.snapshots[:1], s.files[3:]
+			b.DataFiles.Added = []lake.DataFile{{Span: live(4), ID: 11, TableID: 1, Path: "f11", Relative: true, Records: 10}}
+			b.InlinedRows = []conflict.InlinedRows{{TableID: 1, Relation: "r", Rows: conflict.Rows[lake.InlinedRow]{Removed: []lake.InlinedRow{{Span: ended(2, 3)}, {Span: live(4)}}}}}
+		}, nil, ""},
+		{"merge and expiry", "merge_adjacent:1", func(s *state, b *conflict.Batch) {
+			b.Snapshots.Removed, b.DataFiles.Removed = s.snapshots[:1], []lake.DataFile{s.files[0], s.files[3]}
+			b.DataFiles.Added = []lake.DataFile{{Span: live(1), ID: 11, TableID: 1, Path: "f11", Relative: true, Records: 100}}
+		}, nil, ""},
+		{"merge of what the expiry takes", "merge_adjacent:1", func(s *state, b *conflict.Batch) {
+			b.Snapshots.Removed, b.DataFiles.Removed = s.snapshots[:1], []lake.DataFile{s.files[0], s.files[3]}
+			b.DataFiles.Added = []lake.DataFile{{Span: live(1), ID: 11, TableID: 1, Path: "f11", Relative: true, Records: 200}}
+		}, nil, "row-count"},
+		{"rewrite and expiry", "rewrite_delete:1", func(s *state, b *conflict.Batch) {
+			b.Snapshots.Removed, b.DataFiles.Removed = s.snapshots[:1], s.files[3:]
+			b.DataFiles.Changed = []conflict.Edit[lake.DataFile]{end(s.files[1])}
+			b.DataFiles.Added = []lake.DataFile{{Span: live(6), ID: 11, TableID: 1, Path: "f11", Relative: true, Records: 80}}
+		}, nil, ""},
 		{"snapshots between have expired", "", func(*state, *conflict.Batch) {}, []option{base(2)}, "base-expired"},
 		{"a snapshot that exists", "inlined_delete:1", func(_ *state, b *conflict.Batch) {
 			b.Snapshots.Added[0].ID = 5
@@ -255,7 +294,77 @@ func TestCheck(t *testing.T) {
 			t.Parallel()
 			s, b := small(), next(c.changes)
 			c.make(s, b)
-			found, err := conflict.Check(commitOf(t, s, b, c.opts...))
+			k := commitOf(t, s, b, c.opts...)
+			found, err := conflict.Check(k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasSuffix(c.name, "and expiry") {
+				found = append(found, conflict.Agree(k.Set, conflict.Names{})...)
+			}
+			if got := codes(found); got != c.want {
+				t.Fatalf("%q, want %q: %v", got, c.want, found)
+			}
+		})
+	}
+}
+
+// TestEmptied: what takes all rows of a relation at once is looked at like a DELETE.
+func TestEmptied(t *testing.T) {
+	t.Parallel()
+	const rows, deletes = "ducklake_inlined_data_1_1", "ducklake_inlined_delete_1"
+	for _, c := range []struct {
+		name     string
+		relation string
+		was, is  [2]int64
+		make     func(s *state, b *conflict.Batch)
+		want     string
+	}{
+		{"data files", "ducklake_data_file", [2]int64{4, 3}, [2]int64{}, nil, "table-emptied"},
+		{"an empty table", "ducklake_delete_file", [2]int64{}, [2]int64{}, nil, ""},
+		{"a rewrite", "ducklake_data_file", [2]int64{4, 3}, [2]int64{4, 3}, nil, ""},
+		{"a rewrite in a commit of changes", "ducklake_data_file", [2]int64{4, 3}, [2]int64{4, 3}, func(_ *state, b *conflict.Batch) {
+			b.Snapshots = next("").Snapshots
+		}, "table-emptied"},
+		{"a migration", "ducklake_data_file", [2]int64{4, 3}, [2]int64{}, func(_ *state, b *conflict.Batch) {
+			b.Options.Changed = []conflict.Edit[lake.Option]{{Before: lake.Option{Key: "version", Value: "0.3"}, After: lake.Option{Key: "version", Value: "1.0"}}}
+		}, ""},
+		{"a table that is dropped", "ducklake_data_file", [2]int64{4, 3}, [2]int64{}, func(s *state, b *conflict.Batch) {
+			b.Emptied, b.Dropped, s.missing = nil, []string{"ducklake_data_file"}, []string{"ducklake_data_file"}
+		}, ""},
+		{"one that is dropped and made", "ducklake_delete_file", [2]int64{4, 3}, [2]int64{}, func(_ *state, b *conflict.Batch) {
+			b.Emptied, b.Dropped, b.Made = nil, []string{"ducklake_delete_file"}, []string{"ducklake_delete_file"}
+		}, "table-emptied"},
+		{"the deletion schedule", "ducklake_files_scheduled_for_deletion", [2]int64{4, 4}, [2]int64{}, nil, ""},
+		{"inlined rows", rows, [2]int64{3, 1}, [2]int64{}, nil, "table-emptied"},
+		{"inlined rows that have ended", rows, [2]int64{3, 0}, [2]int64{}, nil, ""},
+		{"inlined rows of a dropped table", "ducklake_inlined_data_2_1", [2]int64{3, 1}, [2]int64{}, nil, ""},
+		{"inlined rows that become a file", rows, [2]int64{3, 1}, [2]int64{}, func(_ *state, b *conflict.Batch) {
+			b.DataFiles.Added = []lake.DataFile{{Span: live(4), ID: 9, TableID: 1, Path: "f9", Relative: true, Records: 1}}
+		}, ""},
+		{"inlined rows of a lake without its tables", rows, [2]int64{3, 1}, [2]int64{}, func(s *state, _ *conflict.Batch) {
+			delete(s.relations, "ducklake_column")
+		}, ""},
+		{"inlined deletes", deletes, [2]int64{2, 2}, [2]int64{}, nil, "table-emptied"},
+		{"inlined deletes of a file that has ended", deletes, [2]int64{2, 2}, [2]int64{}, func(s *state, _ *conflict.Batch) {
+			s.files[2].Span = ended(1, 4)
+		}, ""},
+		{"inlined deletes that become a delete file", deletes, [2]int64{2, 2}, [2]int64{}, func(_ *state, b *conflict.Batch) {
+			b.DeleteFiles.Added = []lake.DeleteFile{{Span: live(3), ID: 9, TableID: 1, DataFileID: 4, Path: "d9", Relative: true, Count: 2, PartialMax: 4, HasPartialMax: true}}
+		}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s, b := small(), &conflict.Batch{Schema: "public", Emptied: []string{c.relation}}
+			s.relations = map[string][]string{"ducklake_column": nil, "ducklake_data_file": nil, "ducklake_delete_file": nil}
+			s.counts, s.after = map[string][2]int64{c.relation: c.was}, map[string][2]int64{c.relation: c.is}
+			if c.make != nil {
+				c.make(s, b)
+			}
+			if slices.Contains(s.missing, c.relation) {
+				s.after = nil
+			}
+			found, err := conflict.Check(commitOf(t, s, b))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -156,7 +156,7 @@ func Classify(b *Batch) (*ChangeSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := classifier{b: b, set: &ChangeSet{Changes: made}, tables: map[int64]*TableChange{}}
+	c := classifier{b: b, set: &ChangeSet{Changes: made}, tables: map[int64]*TableChange{}, expired: map[int64]bool{}}
 	c.parts()
 	c.objects()
 	c.tableRows()
@@ -170,6 +170,8 @@ type classifier struct {
 	b      *Batch
 	set    *ChangeSet
 	tables map[int64]*TableChange
+	// expired are the data files whose rows go because their snapshots do.
+	expired map[int64]bool
 }
 
 func (c *classifier) table(id int64) *TableChange {
@@ -355,7 +357,16 @@ func (c *classifier) files() {
 		t.Added = append(t.Added, r.ID)
 		own[r.ID] = true
 	}
+	gone := map[int64]bool{} // tables that no snapshot has any more
+	for i := range b.Tables.Removed {
+		gone[b.Tables.Removed[i].ID] = true
+	}
 	for _, r := range b.DataFiles.Removed {
+		// In one commit with other work: no snapshot needs it any more, nothing replaces it.
+		if p := PartSnapshot | PartExpiry; c.set.Parts&p == p && (r.Ended || gone[r.TableID]) {
+			c.expired[r.ID] = true
+			continue
+		}
 		t := c.table(r.TableID)
 		t.Removed = append(t.Removed, r.ID)
 	}
@@ -384,7 +395,7 @@ func (c *classifier) inlined() {
 		r := &c.b.InlinedRows[i]
 		t := c.table(r.TableID)
 		t.rowsAdded += len(r.Added)
-		t.rowsRemoved += len(r.Removed)
+		t.rowsRemoved += c.flushedRows(r)
 		for _, e := range r.Changed {
 			if ends(e.Before.Span, e.After.Span) {
 				t.rowsEnded++
@@ -406,6 +417,9 @@ func (c *classifier) inlined() {
 				back[d]--
 				continue
 			}
+			if c.expired[d.FileID] {
+				continue
+			}
 			t.Uninlined = append(t.Uninlined, d.FileID)
 		}
 		for d, n := range back {
@@ -417,6 +431,20 @@ func (c *classifier) inlined() {
 			c.set.Parts |= PartPlain
 		}
 	}
+}
+
+// flushedRows counts the rows that leave inlined data for a file. An expiry takes ended
+// rows away, and so does a flush, which says so.
+func (c *classifier) flushedRows(r *InlinedRows) (n int) {
+	if c.set.Parts&PartExpiry == 0 || c.set.Says(r.TableID, InlineFlush, FlushedInlined) {
+		return len(r.Removed)
+	}
+	for i := range r.Removed {
+		if !r.Removed[i].Ended {
+			n++
+		}
+	}
+	return n
 }
 
 // meaning turns what happened to rows into operations.

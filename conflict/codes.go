@@ -19,6 +19,7 @@ func Checks() []CheckInfo {
 		{CodeDeleteCount, "deletes of rows that a data file does not have"},
 		{CodeDeleteDate, "not refused but put right: delete files that take another's place and say less for older snapshots"},
 		{CodeRowsDropped, "inlined rows that go without a data file that has them"},
+		{CodeTableEmptied, "a TRUNCATE, DROP or rewrite that takes rows which the lake needs"},
 		{CodeTextSortFlush, "a flush with deletes on a table sorted by a column that is kept as text"},
 		{CodeTableGone, "a new version of a table, view or column that was dropped"},
 		{CodeInlinedShape, "an inlined table with other columns than its table"},

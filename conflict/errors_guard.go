@@ -8,6 +8,7 @@ const (
 	CodeInlinedShape   Code = "inlined-shape"
 	CodeRowsDropped    Code = "rows-dropped"
 	CodeBaseExpired    Code = "base-expired"
+	CodeTableEmptied   Code = "table-emptied"
 )
 
 // DeletesDropped refuses the removal of a live delete file without one that takes its place.
@@ -28,6 +29,14 @@ func InlinedDeletesDropped(t TableRef, file int64) Violation {
 func RowsDropped(t TableRef, relation string, rows int) Violation {
 	return terminal(CodeRowsDropped, stateCheck, t,
 		"%d live rows of inlined table %s of table %v would go without a data file that has them", rows, quoted(relation), t)
+}
+
+// TableEmptied refuses a TRUNCATE, a DROP or a rewrite by ALTER TABLE that takes rows away
+// which the lake needs.
+func TableEmptied(t TableRef, relation string, rows int64) Violation {
+	return terminal(CodeTableEmptied, stateObjectState, t,
+		"%s would lose its rows, or have them all written again: there are %d that the lake needs", quoted(relation), rows).
+		detail("TRUNCATE, DROP TABLE and ALTER TABLE with a rewrite change rows without naming them, so that no check can look at them.")
 }
 
 // DeleteCountBeyond refuses a delete file with more rows than its data file has.

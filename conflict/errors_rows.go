@@ -43,6 +43,14 @@ func TwoLive(t TableRef, kind string, id int64) Violation {
 	return terminal(CodeTwoLive, stateCheck, t, "%s %d would have two live rows", kind, id)
 }
 
+// TableTwice refuses a second live row for a table. DuckLake writes one when a transaction
+// renames a table that it has altered before.
+func TableTwice(t TableRef) Violation {
+	return terminal(CodeTwoLive, stateCheck, t, "table %v would have two live rows", t).
+		detail("A transaction that alters a table or sets a comment and then renames it leaves the old name live; no client could read the lake.").
+		hint("Rename the table in a transaction of its own.")
+}
+
 // NameTaken refuses a second live object of a name. Names are compared without case.
 func NameTaken(kind, schema, name string) Violation {
 	return terminal(CodeNameTaken, stateCheck, TableRef{}, "a live %s named %s.%s is there already", kind, quoted(schema), quoted(name))

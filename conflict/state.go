@@ -55,6 +55,9 @@ type View interface {
 	// InlinedColumns are the names of a relation's columns, without those that DuckLake
 	// puts first; ok is false when there is no such relation.
 	InlinedColumns(relation string) (names []string, ok bool, err error)
+	// Rows reads a relation of the metadata schema: how many rows it has, and how many of
+	// them have not ended. ok is false when there is no such relation.
+	Rows(relation string) (all, live int64, ok bool, err error)
 }
 
 // DeletePositions reads the positions that a delete file deletes. An error says that they
@@ -89,7 +92,7 @@ func Check(c Commit) ([]Violation, error) {
 		return nil, err
 	}
 	for _, check := range []func() error{
-		k.snapshots, k.nulls, k.counters, k.spans,
+		k.snapshots, k.emptied, k.nulls, k.counters, k.spans,
 		k.compactions, k.deleteFiles, k.inlinedDeletes, k.overlaps, k.removedDeletes,
 		k.files, k.scheduled, k.statistics,
 		k.schemas, k.tables, k.columns, k.views, k.macros, k.tags, k.registry,

@@ -29,6 +29,9 @@ type state struct {
 	scheduled   []lake.Scheduled
 	inlined     []lake.InlinedDelete
 	relations   map[string][]string
+	counts      map[string][2]int64 // rows and live rows of relations
+	after       map[string][2]int64 // the same when the commit is done
+	missing     []string            // relations that are not there then
 }
 
 func filter[T any](list []T, keep func(T) bool) (out []T) {
@@ -156,6 +159,16 @@ func (s *state) InlinedColumns(relation string) ([]string, bool, error) {
 	return names, ok, nil
 }
 
+func (s *state) Rows(relation string) (all, live int64, ok bool, err error) {
+	if n, ok := s.counts[relation]; ok {
+		return n[0], n[1], true, nil
+	}
+	if slices.Contains(s.missing, relation) {
+		return 0, 0, false, nil
+	}
+	return 0, 0, true, nil
+}
+
 // with is the state that a batch leaves.
 func (s *state) with(b *conflict.Batch) *state {
 	return &state{
@@ -166,6 +179,7 @@ func (s *state) with(b *conflict.Batch) *state {
 		stats: apply(s.stats, &b.TableStats), columnStats: apply(s.columnStats, &b.ColumnStats),
 		registered: apply(s.registered, &b.InlinedTables), files: apply(s.files, &b.DataFiles), deletes: apply(s.deletes, &b.DeleteFiles),
 		scheduled: apply(s.scheduled, &b.Scheduled), inlined: s.inlinedWith(b), relations: s.relations,
+		counts: s.after, missing: s.missing,
 	}
 }
 

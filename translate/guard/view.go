@@ -289,5 +289,21 @@ func (v *view) InlinedColumns(name string) (names []string, ok bool, err error) 
 	return names, true, nil
 }
 
+// Rows counts the rows of a relation, and those that have not ended.
+func (v *view) Rows(name string) (all, live int64, ok bool, err error) {
+	r, ok := v.of(name)
+	if !ok {
+		return 0, 0, false, nil
+	}
+	err = r.each("", nil, func(_ uint64, t row.Tuple) error {
+		all++
+		if r.field(t, "end_snapshot") == nil {
+			live++
+		}
+		return nil
+	})
+	return all, live, true, err
+}
+
 // sameTuple says whether two rows are the same bytes.
 func sameTuple(a, b row.Tuple) bool { return bytes.Equal(a, b) }

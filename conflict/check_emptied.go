@@ -1,0 +1,155 @@
+package conflict
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Names of relations that carry a table's id.
+const (
+	inlinedRowsPrefix    = "ducklake_inlined_data_"
+	inlinedDeletesPrefix = "ducklake_inlined_delete_"
+)
+
+// kept are DuckLake's tables whose rows every reader needs. Not among them are those that
+// may be emptied by hand: statistics of files, comments, options, the deletion schedule.
+var kept = []string{
+	"ducklake_snapshot", "ducklake_snapshot_changes", "ducklake_schema", "ducklake_table", "ducklake_view",
+	"ducklake_macro", "ducklake_macro_impl", "ducklake_column", "ducklake_data_file", "ducklake_delete_file",
+	"ducklake_table_stats", "ducklake_table_column_stats", "ducklake_partition_info", "ducklake_partition_column",
+	"ducklake_sort_info", "ducklake_sort_expression", "ducklake_file_partition_value", "ducklake_column_mapping",
+	"ducklake_name_mapping", "ducklake_schema_versions", "ducklake_inlined_data_tables",
+}
+
+// emptied: what TRUNCATE, DROP and rewrites by ALTER TABLE do to rows is not in the batch,
+// so no other check sees it. A migration of the format does all of them.
+//
+// A fixed table that is dropped for good is no matter of this check: no client can use the
+// lake from then on, so nothing is read wrongly, and those who take a lake apart table by
+// table must be able to. The same goes for relations of inlined data in what is left.
+func (k *checker) emptied() error {
+	if k.Set.Parts&PartMigration != 0 || len(k.Emptied)+len(k.Dropped) == 0 {
+		return nil
+	}
+	names := slices.Clone(k.Emptied)
+	for _, name := range k.Dropped {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		var err error
+		switch {
+		case slices.Contains(kept, name):
+			err = k.keptTable(name)
+		case strings.HasPrefix(name, inlinedRowsPrefix):
+			id, _, _ := strings.Cut(strings.TrimPrefix(name, inlinedRowsPrefix), "_")
+			err = k.ofTable(id, name, k.inlinedRowsTaken)
+		case strings.HasPrefix(name, inlinedDeletesPrefix):
+			err = k.ofTable(strings.TrimPrefix(name, inlinedDeletesPrefix), name, k.inlinedDeletesTaken)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keptTable judges a rewrite by the number of rows; in a commit that makes a snapshot
+// nobody could tell what it has changed among them.
+func (k *checker) keptTable(name string) error {
+	was, _, _, err := k.Was.Rows(name)
+	if err != nil || was == 0 {
+		return err
+	}
+	is, _, there, err := k.Is.Rows(name)
+	if err != nil || !there {
+		return err
+	}
+	if is != was || k.makes {
+		k.add(TableEmptied(TableRef{}, name, was))
+	}
+	return nil
+}
+
+// ofTable refuses what a relation of a live table loses, in a lake that can be read.
+func (k *checker) ofTable(id, name string, losses func(table int64, name string) (int64, error)) error {
+	table, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return nil //nolint:nilerr // another's relation
+	}
+	lost, err := losses(table, name)
+	if err != nil || lost == 0 {
+		return err
+	}
+	live, err := k.tableLive(table)
+	if err != nil || !live {
+		return err
+	}
+	for _, core := range []string{"ducklake_column", "ducklake_data_file", "ducklake_delete_file"} {
+		if _, there, err := k.Is.InlinedColumns(core); err != nil || !there {
+			return err
+		}
+	}
+	k.add(TableEmptied(k.ref(table), name, lost))
+	return nil
+}
+
+// inlinedRowsTaken: live rows go into a data file, or stay.
+func (k *checker) inlinedRowsTaken(table int64, name string) (int64, error) {
+	if k.Set.Says(table, InlineFlush, FlushedInlined) {
+		return 0, nil
+	}
+	for i := range k.DataFiles.Added {
+		if k.DataFiles.Added[i].TableID == table {
+			return 0, nil
+		}
+	}
+	_, was, _, err := k.Was.Rows(name)
+	if err != nil || was == 0 {
+		return 0, err
+	}
+	_, is, _, err := k.Is.Rows(name)
+	if is == was {
+		return 0, err
+	}
+	return was, err
+}
+
+// inlinedDeletesTaken: deletes of a live file go into a delete file, or stay.
+func (k *checker) inlinedDeletesTaken(table int64, name string) (lost int64, err error) {
+	was, err := k.Was.InlinedDeletes(table)
+	if err != nil || len(was) == 0 {
+		return 0, err
+	}
+	is, _, _, err := k.Is.Rows(name)
+	if err != nil || is == int64(len(was)) {
+		return 0, err
+	}
+	known := map[int64]bool{}
+	for _, d := range was {
+		needed, ok := known[d.FileID]
+		if !ok {
+			if needed, err = k.needsDeletes(d.FileID); err != nil {
+				return 0, err
+			}
+			known[d.FileID] = needed
+		}
+		if needed {
+			lost++
+		}
+	}
+	return lost, nil
+}
+
+// needsDeletes says whether a file is live and gets no delete file from this commit.
+func (k *checker) needsDeletes(file int64) (bool, error) {
+	f, there, err := k.Is.DataFile(file)
+	if err != nil || !there || f.Ended {
+		return false, err
+	}
+	deletes, err := k.Is.DeletesOf(file)
+	d, has := liveDelete(deletes)
+	return !has || !k.ownDeleteFile(d.ID), err
+}
