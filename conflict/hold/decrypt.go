@@ -55,7 +55,7 @@ func plainFile(r io.ReaderAt, size int64, key []byte, want wants, limit int64) (
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrEncrypted, err)
 	}
-	d := decrypter{r: r, gcm: gcm, limit: limit}
+	d := decrypter{r: r, gcm: gcm, limit: limit, size: size, left: size}
 	if err := d.footer(size); err != nil {
 		return nil, err
 	}
@@ -85,18 +85,25 @@ func plainFile(r io.ReaderAt, size int64, key []byte, want wants, limit int64) (
 }
 
 type decrypter struct {
-	r        io.ReaderAt
-	gcm      cipher.AEAD
-	limit    int64
+	r     io.ReaderAt
+	gcm   cipher.AEAD
+	limit int64
+	size  int64
+	// left is how much may still be read: no byte of a file is part of two of its columns.
+	left     int64
 	protocol thrift.CompactProtocol
 	meta     format.FileMetaData
 	out      bytes.Buffer
 }
 
 func (d *decrypter) read(off, n int64) ([]byte, error) {
-	if n < 0 || n > d.limit {
+	switch {
+	case off < 0 || n < 0 || off > d.size || n > d.size-off || n > d.left:
+		return nil, fmt.Errorf("%w: %d bytes at %d of %d", ErrDamaged, n, off, d.size)
+	case n > d.limit:
 		return nil, ErrBudget
 	}
+	d.left -= n
 	b := make([]byte, n)
 	if got, err := d.r.ReadAt(b, off); int64(got) < n {
 		return nil, err
@@ -111,11 +118,17 @@ func (d *decrypter) footer(size int64) error {
 		return err
 	}
 	n := int64(binary.LittleEndian.Uint32(end))
+	if n > min(mostFooter, d.limit) {
+		return ErrBudget
+	}
 	if n > size-12 {
 		return fmt.Errorf("%w: a footer of %d bytes in a file of %d", ErrDamaged, n, size)
 	}
 	b, err := d.read(size-8-n, n)
 	if err != nil {
+		return err
+	}
+	if err := checkStruct(b); err != nil {
 		return err
 	}
 	in := d.protocol.NewReaderFromBytes(b)
@@ -127,10 +140,13 @@ func (d *decrypter) footer(size int64) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotDuckDB, err)
 	}
+	if err := checkStruct(plain); err != nil {
+		return err
+	}
 	if err := thrift.Unmarshal(&d.protocol, plain, &d.meta); err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	return nil
+	return checkSchema(d.meta.Schema) // which bounds how deep wanted goes
 }
 
 // module opens what b starts with: a length, a nonce, and the sealed bytes.
@@ -194,6 +210,9 @@ func (d *decrypter) chunk(m *format.ColumnMetaData) error {
 	for left := m.NumValues; left > 0; {
 		var plain, data []byte
 		if plain, b, err = d.module(b); err != nil {
+			return err
+		}
+		if err := checkStruct(plain); err != nil {
 			return err
 		}
 		var h format.PageHeader

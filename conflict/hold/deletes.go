@@ -44,7 +44,7 @@ func (v *Verifier) posColumn(ctx context.Context, f *File) (pos []int64, err err
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	if r.pq.NumRows() > v.opts.MaxBytes/8 {
+	if n := r.pq.NumRows(); n < 0 || n > v.mostPositions() {
 		return nil, ErrBudget
 	}
 	err = guarded(func() error {
@@ -59,7 +59,11 @@ func (v *Verifier) posColumn(ctx context.Context, f *File) (pos []int64, err err
 		}
 		c := r.column(leaf, false)
 		defer c.close()
+		most := int(r.pq.NumRows())
 		return c.each(func(p []int64) error {
+			if len(p) > most-len(pos) {
+				return fmt.Errorf("%w: more values than rows", ErrDamaged)
+			}
 			pos = append(pos, p...)
 			return nil
 		})
@@ -67,8 +71,19 @@ func (v *Verifier) posColumn(ctx context.Context, f *File) (pos []int64, err err
 	return pos, err
 }
 
+// mostVector is the largest file of deletion vectors that is read. It is read as a whole.
+const mostVector = 256 << 20
+
+// mostPositions bounds the positions of one delete file. A few bytes can stand for many of
+// them, so what is held of several files that are read at once stays within MaxBytes.
+func (v *Verifier) mostPositions() int64 { return v.opts.MaxBytes / 8 / readers }
+
 func (v *Verifier) vector(ctx context.Context, f *File) (pos []int64, err error) {
-	file, err := v.opts.Files.Open(ctx, f.Path, f.Size)
+	most := min(v.opts.MaxBytes, mostVector)
+	if f.Size > most {
+		return nil, ErrBudget
+	}
+	file, err := v.opts.Files.Open(ctx, f.Path, max(f.Size, 0))
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +91,7 @@ func (v *Verifier) vector(ctx context.Context, f *File) (pos []int64, err error)
 	if f.Key != "" {
 		return nil, fmt.Errorf("%w: an encrypted deletion vector", ErrEncrypted)
 	}
-	if file.Size() > v.opts.MaxBytes {
+	if file.Size() > most {
 		return nil, ErrBudget
 	}
 	b := make([]byte, file.Size())
@@ -84,7 +99,7 @@ func (v *Verifier) vector(ctx context.Context, f *File) (pos []int64, err error)
 		return nil, err
 	}
 	err = guarded(func() error {
-		pos, err = readVectors(b, v.opts.MaxBytes/8)
+		pos, err = readVectors(b, v.mostPositions())
 		return err
 	})
 	return pos, err

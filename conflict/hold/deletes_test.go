@@ -221,6 +221,9 @@ func FuzzFiles(f *testing.F) {
 		f.Add(b, len(name)%2 == 0)
 	}
 	f.Add(puffin(blob([]int64{1, 2, 3}, true)), true)
+	for _, b := range hostile(f, 500) {
+		f.Add(b, false)
+	}
 	dir := f.TempDir()
 	set, err := files.New(files.Config{Paths: []string{dir}})
 	if err != nil {

@@ -66,8 +66,8 @@ func guarded(fn func() error) (err error) {
 // open opens a Parquet file: one round trip when the catalog knows the footer's size.
 func (v *Verifier) open(ctx context.Context, f *File, want wants) (*reader, error) {
 	tail := int64(0)
-	if f.Footer > 0 && f.Footer < 1<<30 {
-		tail = f.Footer + 8
+	if f.Footer > 0 && f.Footer <= min(mostFooter, max(f.Size, 0)) {
+		tail = f.Footer + 8 // a larger one is asked for when the file itself says so
 	}
 	file, err := v.opts.Files.Open(ctx, f.Path, tail)
 	if err != nil {
@@ -93,8 +93,21 @@ func openParquet(r io.ReaderAt, size int64, key string, want wants, limit int64)
 		if magic != "PAR1" && magic != "PARE" {
 			return fmt.Errorf("%w: it does not end as a Parquet file does", ErrDamaged)
 		}
-		if n := int64(binary.LittleEndian.Uint32(end[:4])); n > size-12 {
+		n := int64(binary.LittleEndian.Uint32(end[:4]))
+		switch {
+		case n > size-12:
 			return fmt.Errorf("%w: a footer of %d bytes in a file of %d", ErrDamaged, n, size)
+		case n > min(mostFooter, limit):
+			return ErrBudget
+		}
+		if magic == "PAR1" {
+			foot := make([]byte, n)
+			if got, err := r.ReadAt(foot, size-8-n); got < len(foot) {
+				return err
+			}
+			if err := checkFooter(foot); err != nil {
+				return err
+			}
 		}
 		o := []parquet.FileOption{
 			parquet.SkipMagicBytes(true), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true),

@@ -137,6 +137,10 @@ func TestObjects(t *testing.T) {
 		case "/bucket/lake/empty":
 			w.Header().Set("Content-Range", "bytes */0")
 			w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
+		case "/bucket/lake/whole": // knows no ranges
+			w.Header().Set("ETag", `"e"`)
+			w.Header().Set("Last-Modified", "Mon, 02 Jan 2006 15:04:05 GMT")
+			_, _ = io.WriteString(w, content)
 		case "/bucket/lake/locked":
 			w.WriteHeader(http.StatusForbidden)
 		case "/bucket/lake/moved":
@@ -194,6 +198,9 @@ func TestObjects(t *testing.T) {
 	}
 	if _, err := open("locked"); !errors.Is(err, files.ErrDenied) {
 		t.Error(err)
+	}
+	if _, err := open("whole"); err == nil || !strings.Contains(err.Error(), "more came") {
+		t.Errorf("a server that sends the whole object: %v", err)
 	}
 	// An object that is written again while it is read is not read half and half.
 	if f, err = open("moved"); err != nil {

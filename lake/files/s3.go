@@ -90,8 +90,13 @@ func (b *buckets) open(ctx context.Context, path string, tail int64) (File, erro
 		return nil, objectError(err)
 	}
 	defer body.Close()
-	if o.tail, err = io.ReadAll(body); err != nil {
+	// A server may send the whole object when it is asked for its end.
+	want := max(tail, leastTail)
+	if o.tail, err = io.ReadAll(io.LimitReader(body, want+1)); err != nil {
 		return nil, objectError(err)
+	}
+	if int64(len(o.tail)) > want {
+		return nil, fmt.Errorf("files: the last %d bytes of an object were asked for, and more came", want)
 	}
 	o.etag = info.ETag
 	o.size = int64(len(o.tail))
