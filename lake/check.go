@@ -209,12 +209,15 @@ func (c *checker) names() {
 
 func (c *checker) references() {
 	h := c.head.ID
-	schemas, tables, withColumns := map[int64]bool{}, map[int64]bool{}, map[int64]bool{}
+	schemas, tables, withColumns, ended := map[int64]bool{}, map[int64]bool{}, map[int64]bool{}, map[int64]int64{}
 	for _, s := range c.m.Schemas {
 		schemas[s.ID] = schemas[s.ID] || s.VisibleAt(h)
 	}
 	for _, t := range c.m.Tables {
 		tables[t.ID] = tables[t.ID] || t.VisibleAt(h)
+		if t.Ended {
+			ended[t.ID] = max(ended[t.ID], t.End)
+		}
 	}
 	live := func(label string, s Span, what string, ok bool) {
 		if s.VisibleAt(h) && !ok {
@@ -239,7 +242,9 @@ func (c *checker) references() {
 		}
 	}
 	for _, f := range c.m.DataFiles {
-		live(fmt.Sprintf("data file %d", f.ID), f.Span, "table", tables[f.TableID])
+		// A client that writes to a table and drops it in one transaction leaves the file's row live.
+		end, over := ended[f.TableID]
+		live(fmt.Sprintf("data file %d", f.ID), f.Span, "table", tables[f.TableID] || over && end == f.Begin)
 	}
 }
 

@@ -118,6 +118,18 @@ func TestHealthyLakeHasNoFindings(t *testing.T) {
 	}
 }
 
+// A transaction that writes to a table and drops it leaves its file live.
+func TestFileOfTheTransactionThatDropped(t *testing.T) {
+	t.Parallel()
+	for begin, want := range map[string]int{"2": 0, "1": 1} {
+		text := strings.Replace(healthy, " 1 0 t 1 -\n", " 1 0 t 1 -\n 0 0 w 1 2\n", 1)
+		text = strings.Replace(text, " 0 1 f0 t 10 0 - 1 -\n", " 0 1 f0 t 10 0 - 1 -\n 4 0 f4 t 10 0 - "+begin+" -\n", 1)
+		if f := lake.Check(load(t, text)); len(f) != want {
+			t.Errorf("begun in %s: %v", begin, f)
+		}
+	}
+}
+
 // TestEachInvariantCanBreak changes one line of the healthy lake at a time.
 func TestEachInvariantCanBreak(t *testing.T) {
 	t.Parallel()

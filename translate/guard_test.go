@@ -211,6 +211,31 @@ func TestRefusedCommits(t *testing.T) {
 	}
 }
 
+// TestSettingsOfTheCommitItself: a setting counts for the next commit, and a table that
+// only has the name of the settings sets nothing.
+func TestSettingsOfTheCommitItself(t *testing.T) {
+	const bad = "truncate ducklake_delete_file"
+	w := newLake(t)
+	w.run("a", "create schema eider")
+	w.run("a", "create table eider.settings (mode text)")
+	w.run("a", "insert into eider.settings values ('off')")
+	if got := w.attempt("a", bad); got == "" {
+		t.Error("any table counts")
+	}
+	w.run("a", "drop table eider.settings")
+	w.run("a", `create table eider.settings (lake text, table_id bigint, "check" text, mode text)`)
+	const off = "insert into eider.settings values (null, null, '*', 'off')"
+	if got := w.attempt("a", off, bad); got == "" {
+		t.Error("a commit sets its own mode")
+	}
+	if got := w.attempt("a", off); got != "" {
+		t.Fatal(got)
+	}
+	if got := w.attempt("a", bad); got != "" {
+		t.Errorf("the setting does not count: %s", got)
+	}
+}
+
 // rows runs a query and returns its rows, joined by blanks.
 func (w *world) rows(name, sql string) string {
 	var rows []string

@@ -182,7 +182,7 @@ func (r *run) lake(c *commit, base *store.Txn, amend bool) (amended bool, err er
 	if c.batch.Bootstrap {
 		return false, nil
 	}
-	modes := func() (*conflict.Modes, error) { return loadModes(r.txn, c.batch.Schema, r.g.o.Default) }
+	modes := func() (*conflict.Modes, error) { return loadModes(base, c.batch.Schema, r.g.o.Default) }
 	k := conflict.Commit{Batch: c.batch, Was: was, Is: is, Ctx: r.ctx}
 	st := &holdState{was: was, is: is}
 	if r.g.o.Hold != nil {

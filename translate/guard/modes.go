@@ -16,7 +16,9 @@ const (
 )
 
 // loadModes reads the settings of a catalog that count for one lake: those that name it
-// by its metadata schema come after, and so go before, those for all.
+// by its metadata schema come after, and so go before, those for all. It reads them
+// without the commit's own rows, which count for the next one; a table that only has the
+// name of the settings is none.
 func loadModes(txn *store.Txn, lake string, def conflict.Mode) (*conflict.Modes, error) {
 	m := &conflict.Modes{Default: def}
 	s, ok := txn.SchemaByName(schemaName)
@@ -26,6 +28,11 @@ func loadModes(txn *store.Txn, lake string, def conflict.Mode) (*conflict.Modes,
 	t, ok := txn.TableByName(s.OID, settingsTable)
 	if !ok || t.Kind != rel.KindTable {
 		return m, nil
+	}
+	for _, name := range []string{"lake", "table_id", "check", "mode"} {
+		if _, ok := t.Column(name); !ok {
+			return m, nil
+		}
 	}
 	r := relation{txn, t}
 	var own []conflict.Setting
