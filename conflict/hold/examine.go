@@ -101,16 +101,16 @@ func (e *examiner) spendRows(n int64) error {
 // readers is how many files are read at a time. It hides the latency of object storage.
 const readers = 4
 
-// each runs fn for all tables, some at a time, and waits. The first error counts, in the
-// order of the tables.
-func each(tables []table, fn func(t *table) error) error {
-	errs := make([]error, len(tables))
+// each runs fn for all of a list, some at a time, and waits. The first error counts, in the
+// order of the list.
+func each[T any](list []T, fn func(t *T) error) error {
+	errs := make([]error, len(list))
 	var wg sync.WaitGroup
 	free := make(chan struct{}, readers)
-	for i := range tables {
+	for i := range list {
 		free <- struct{}{}
 		wg.Go(func() {
-			errs[i] = fn(&tables[i])
+			errs[i] = fn(&list[i])
 			<-free
 		})
 	}

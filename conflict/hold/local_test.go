@@ -2,9 +2,12 @@ package hold_test
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/eiderdb/eider/conflict"
 	"github.com/eiderdb/eider/conflict/hold"
@@ -93,5 +96,53 @@ func TestOwnDeletes(t *testing.T) {
 	}
 	if e, u := look(files.None{}); e != 0 || u != 2 {
 		t.Errorf("not readable: %d with ids inside, %d unsure", e, u)
+	}
+}
+
+// hanging is a store that never answers; it counts who waits for it.
+type hanging struct {
+	waiting atomic.Int64
+	opened  func()
+}
+
+func (*hanging) Reach(string) files.Reach { return files.Yes }
+
+func (h *hanging) Open(ctx context.Context, _ string, _ int64) (files.File, error) {
+	h.waiting.Add(1)
+	if h.opened != nil {
+		h.opened()
+	}
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// Many new files on a store that hangs: all of them together have one limit, after which
+// nobody is sure of them, and who waits may give up.
+func TestNewFilesOnHangingStore(t *testing.T) {
+	t.Parallel()
+	s := &scenario{name: "synthetic", dir: t.TempDir()}
+	for i := range int64(40) {
+		s.After.Data = append(s.After.Data, dataRow{ID: i, TableID: 1, Begin: 3, Path: "f", Records: 2, Start: ptr(2 * i)})
+	}
+	s.After.Changes = []changesRow{{ID: 3, Made: "inserted_into_table:1,deleted_from_table:1"}}
+	b := s.batch()
+	set, err := conflict.Classify(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &hanging{}
+	v := hold.New(hold.Options{Files: h, NewTimeout: time.Millisecond, CacheEntries: -1})
+	_, unsure, err := v.Embedding(context.Background(), b, set, s)
+	if err != nil || len(unsure) != 40 {
+		t.Errorf("%d unsure, %v", len(unsure), err)
+	}
+	if n := h.waiting.Load(); n > 4 {
+		t.Errorf("%d files were waited for one after another", n)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	h = &hanging{opened: cancel}
+	v = hold.New(hold.Options{Files: h, NewTimeout: time.Hour, Timeout: time.Hour})
+	if _, _, err := v.Embedding(ctx, b, set, s); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -3,15 +3,11 @@ package hold
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/eiderdb/eider/conflict"
 	"github.com/eiderdb/eider/lake"
 	"github.com/eiderdb/eider/lake/files"
 )
-
-// footerTimeout bounds the look at a new file: its writer waits, and can do without.
-const footerTimeout = 10 * time.Second
 
 // Embedding returns the data files that a commit adds with a row-id start although their
 // rows' ids are inside. Stored with NULL instead, as DuckLake itself does for files that it
@@ -29,6 +25,7 @@ func (v *Verifier) Embedding(ctx context.Context, b *conflict.Batch, set *confli
 		return nil, nil, nil
 	}
 	own := ownDeletes(b)
+	var look []*newFile
 	for i := range b.DataFiles.Added {
 		f := &b.DataFiles.Added[i]
 		if !f.HasRowIDStart {
@@ -42,24 +39,50 @@ func (v *Verifier) Embedding(ctx context.Context, b *conflict.Batch, set *confli
 		if err != nil {
 			return nil, nil, err
 		}
-		rctx, cancel := context.WithTimeout(ctx, min(v.opts.Timeout, footerTimeout))
-		l, err := v.Layout(rctx, dataFile(f, path))
-		cancel()
-		switch {
-		case err != nil && ctx.Err() != nil:
-			return nil, nil, ctx.Err()
-		case err != nil:
-			if !errors.Is(err, files.ErrOutOfReach) {
-				v.opts.Logger.Warn("a new data file cannot be read", "table", f.TableID, "file", path, "error", err)
-			}
-			l = shape
-		}
-		switch l {
+		look = append(look, &newFile{row: f, path: path, layout: shape})
+	}
+	v.lookAt(ctx, look)
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	for _, n := range look {
+		switch n.layout {
 		case Embedded:
-			embedded = append(embedded, *f)
+			embedded = append(embedded, *n.row)
 		case Unknown:
-			unsure = append(unsure, *f)
+			unsure = append(unsure, *n.row)
 		}
 	}
 	return embedded, unsure, nil
+}
+
+// newFile is a data file that a commit adds, with what is known of it.
+type newFile struct {
+	row    *lake.DataFile
+	path   string
+	layout Layout
+}
+
+// lookAt reads files for their layout, some at a time, within one limit for all: their
+// writer waits, and can do without.
+func (v *Verifier) lookAt(ctx context.Context, list []*newFile) {
+	if len(list) == 0 {
+		return
+	}
+	rctx, cancel := context.WithTimeout(ctx, min(v.opts.Timeout, v.opts.NewTimeout))
+	defer cancel()
+	_ = each(list, func(n **newFile) error {
+		f := *n
+		if rctx.Err() != nil {
+			return nil
+		}
+		l, err := v.Layout(rctx, dataFile(f.row, f.path))
+		switch {
+		case err == nil:
+			f.layout = l
+		case !errors.Is(err, files.ErrOutOfReach) && ctx.Err() == nil:
+			v.opts.Logger.Warn("a new data file cannot be read", "table", f.row.TableID, "file", f.path, "error", err)
+		}
+		return nil
+	})
 }

@@ -36,6 +36,9 @@ type Options struct {
 	Files files.Store
 	// Timeout bounds the reading for one commit; 0 means DefaultTimeout.
 	Timeout time.Duration
+	// NewTimeout bounds the look at the files that one commit adds, of all of them, within
+	// Timeout; 0 means DefaultNewTimeout.
+	NewTimeout time.Duration
 	// MaxBytes bounds what is read of row ids for one commit; 0 means DefaultMaxBytes.
 	MaxBytes int64
 	// CacheEntries bounds what is remembered of files and of verdicts, each; 0 means
@@ -48,6 +51,7 @@ type Options struct {
 // What zero Options mean.
 const (
 	DefaultTimeout      = 2 * time.Minute
+	DefaultNewTimeout   = 10 * time.Second
 	DefaultMaxBytes     = 4 << 30
 	DefaultCacheEntries = 4096
 )
@@ -65,6 +69,9 @@ func New(o Options) *Verifier {
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
+	}
+	if o.NewTimeout <= 0 {
+		o.NewTimeout = DefaultNewTimeout
 	}
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = DefaultMaxBytes
