@@ -99,19 +99,14 @@ func (k *checker) counters() error {
 		return nil
 	}
 	last := k.head
-	for _, s := range k.newSnapshots() {
-		for _, c := range []struct {
-			name     string
-			was, now int64
-		}{
-			{"schema_version", last.SchemaVersion, s.SchemaVersion},
-			{"next_catalog_id", last.NextCatalogID, s.NextCatalogID},
-			{"next_file_id", last.NextFileID, s.NextFileID},
-		} {
-			if c.now < c.was {
-				k.add(CounterBack(c.name, c.now, c.was))
-			}
+	for _, e := range k.Snapshots.Changed {
+		if e.After.ID == k.head.ID {
+			k.counter(k.head, e.After)
+			last = e.After
 		}
+	}
+	for _, s := range k.newSnapshots() {
+		k.counter(last, s)
 		last = s
 	}
 	catalog := func(relation string, id int64) {
@@ -154,6 +149,28 @@ func (k *checker) counters() error {
 		file(d.TableID, "ducklake_delete_file", d.ID)
 	}
 	return k.rowCounters()
+}
+
+// mostID is far above what any lake gets to, and leaves room for what comes after.
+const mostID = 1 << 62
+
+// counter compares the counters of a snapshot with those before.
+func (k *checker) counter(was, now lake.Snapshot) {
+	for _, c := range []struct {
+		name     string
+		was, now int64
+	}{
+		{"schema_version", was.SchemaVersion, now.SchemaVersion},
+		{"next_catalog_id", was.NextCatalogID, now.NextCatalogID},
+		{"next_file_id", was.NextFileID, now.NextFileID},
+	} {
+		switch {
+		case c.now < c.was:
+			k.add(CounterBack(c.name, c.now, c.was))
+		case c.now > mostID && c.now != c.was:
+			k.add(CounterSpent(c.name, c.now))
+		}
+	}
 }
 
 // rowCounters: row ids of a table are given out once.

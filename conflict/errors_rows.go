@@ -32,6 +32,12 @@ func CounterBack(counter string, got, head int64) Violation {
 		"%s of the new snapshot is %d, below %d of the newest snapshot", counter, got, head)
 }
 
+// CounterSpent refuses a snapshot whose counter leaves hardly an id: no client could write
+// to the lake any more.
+func CounterSpent(counter string, got int64) Violation {
+	return terminal(CodeCounter, stateCheck, TableRef{}, "%s of the new snapshot is %d, which leaves no ids to give out", counter, got)
+}
+
 // IDBeyondCounter refuses a row whose id the snapshot's counter has not given out.
 func IDBeyondCounter(relation string, id int64, counter string, next int64) Violation {
 	return terminal(CodeCounter, stateCheck, TableRef{},

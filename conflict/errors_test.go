@@ -28,6 +28,7 @@ var constructors = map[string]any{
 	"ColumnGone":             conflict.ColumnGone,
 	"CommittedAlready":       conflict.CommittedAlready,
 	"CounterBack":            conflict.CounterBack,
+	"CounterSpent":           conflict.CounterSpent,
 	"DeadReference":          conflict.DeadReference,
 	"DeleteCountBeyond":      conflict.DeleteCountBeyond,
 	"DeleteFileDate":         conflict.DeleteFileDate,

@@ -45,7 +45,8 @@ const (
 	inlinedDeletePrefix = "ducklake_inlined_delete_"
 )
 
-// required are the columns of a known table that every reader takes for a number. Tables
+// required are the columns of a known table that every reader takes for a number, and the
+// paths of files, without which none can be opened. Tables
 // of older formats lack some; those of ducklake_schema_versions may be NULL, because
 // older clients left them so.
 var required = map[string][]string{
@@ -59,8 +60,8 @@ var required = map[string][]string{
 	columnTagTable:   {"table_id", "column_id", "begin_snapshot"},
 	partitionTable:   {"partition_id", "table_id", "begin_snapshot"},
 	sortTable:        {"sort_id", "table_id", "begin_snapshot"},
-	dataFileTable:    {"data_file_id", "table_id", "begin_snapshot", "record_count"},
-	deleteFileTable:  {"delete_file_id", "table_id", "begin_snapshot", "data_file_id"},
+	dataFileTable:    {"data_file_id", "table_id", "begin_snapshot", "record_count", "path"},
+	deleteFileTable:  {"delete_file_id", "table_id", "begin_snapshot", "data_file_id", "path"},
 	tableStatsTable:  {"table_id"},
 	columnStatsTable: {"table_id", "column_id"},
 	scheduleTable:    {"data_file_id"},
