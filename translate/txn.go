@@ -180,8 +180,7 @@ func (s *Session) commitTx(ctx context.Context) error {
 	if err == nil && s.tx.txn != nil {
 		t := s.tx.txn
 		t.Contend(ctx, snapshotTable)
-		// A commit that is under way is not to be cancelled: its outcome would be unknown.
-		err = s.deps.Guard.Commit(context.WithoutCancel(ctx), t, guard.Info{
+		err = s.deps.Guard.Commit(ctx, t, guard.Info{
 			User: s.opts.User, Application: s.set.text("application_name"),
 			Looked: s.tx.looked, Since: s.tx.since, HasSince: s.tx.hasSince, Rebase: s.rebases,
 		})

@@ -60,9 +60,13 @@ type Info struct {
 
 // Commit commits a transaction, or refuses it. Either way the transaction is finished.
 // The error of a refusal is a *pgerr.Error, others are those of Txn.Commit.
+//
+// The look, which may read files, ends with ctx. What comes after it does not: the outcome
+// of a commit that is cancelled under way would be unknown.
 func (g *Guard) Commit(ctx context.Context, txn *store.Txn, in Info) error {
+	under := context.WithoutCancel(ctx)
 	if !txn.TouchedPrefix(prefix) {
-		return txn.Commit(ctx)
+		return txn.Commit(under)
 	}
 	c := g.run(ctx, txn, in)
 	if err := c.settle(c.look()); err != nil {
@@ -82,7 +86,7 @@ func (g *Guard) Commit(ctx context.Context, txn *store.Txn, in Info) error {
 		txn.OnLost(func(u *store.UniqueViolation) error { return c.settle(u) })
 	}
 	cat := txn.Catalog()
-	if err := txn.Commit(ctx); err != nil {
+	if err := txn.Commit(under); err != nil {
 		if errors.Is(err, errRepeated) { // found out when the commit had got other ids
 			return nil
 		}

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"context"
 	"errors"
 	"strings"
 
@@ -25,8 +26,9 @@ func (r *run) repeated(c *commit, base *store.Txn) error {
 	if others(r.txn, c.space) {
 		return nil
 	}
-	// What a look sees may still be on its way to stable storage.
-	if err := r.txn.AwaitStable(r.ctx); err != nil {
+	// What a look sees may still be on its way to stable storage. Who is told that the commit
+	// failed removes its files, so this is not given up.
+	if err := r.txn.AwaitStable(context.WithoutCancel(r.ctx)); err != nil {
 		return err
 	}
 	s, _ := c.batch.Snapshot()
