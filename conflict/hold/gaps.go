@@ -39,6 +39,9 @@ func Gaps(b *conflict.Batch, set *conflict.ChangeSet, st State, unsure func(f *l
 		if !t.Ops.Has(conflict.OpInsertFile) || t.Ops.Has(conflict.OpInsertInline|conflict.OpMerge|conflict.OpRewrite|conflict.OpFlushRows) {
 			continue
 		}
+		if gapped(b, t.ID) {
+			continue
+		}
 		sorted, err := st.Sorted(t.ID)
 		if err != nil {
 			return nil, err
@@ -71,4 +74,26 @@ func Gaps(b *conflict.Batch, set *conflict.ChangeSet, st State, unsure func(f *l
 		}
 	}
 	return out, nil
+}
+
+// gapped says whether a table's new files have got their gaps, as those of a commit that is
+// looked at again: its counter has moved by more than their rows.
+func gapped(b *conflict.Batch, table int64) bool {
+	var rows int64
+	for i := range b.DataFiles.Added {
+		if f := &b.DataFiles.Added[i]; f.TableID == table {
+			rows += f.Records
+		}
+	}
+	for i := range b.TableStats.Changed {
+		if e := &b.TableStats.Changed[i]; e.After.TableID == table {
+			return e.After.NextRowID-e.Before.NextRowID > rows
+		}
+	}
+	for i := range b.TableStats.Added {
+		if s := &b.TableStats.Added[i]; s.TableID == table {
+			return s.NextRowID > rows
+		}
+	}
+	return false
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/eiderdb/eider/conflict"
 	"github.com/eiderdb/eider/conflict/hold"
+	"github.com/eiderdb/eider/lake"
 	"github.com/eiderdb/eider/lake/files"
 )
 
@@ -144,5 +145,40 @@ func TestNewFilesOnHangingStore(t *testing.T) {
 	v = hold.New(hold.Options{Files: h, NewTimeout: time.Hour, Timeout: time.Hour})
 	if _, _, err := v.Embedding(ctx, b, set, s); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// A commit that is looked at again has its gaps already.
+func TestGapsOnce(t *testing.T) {
+	t.Parallel()
+	s := &scenario{name: "synthetic", dir: t.TempDir()}
+	s.Before.Stats = []statsRow{{TableID: 1, Records: 4, Next: 4}}
+	s.After.Stats = []statsRow{{TableID: 1, Records: 9, Next: 9}}
+	s.After.Data = []dataRow{
+		{ID: 1, TableID: 1, Begin: 3, Path: "a", Records: 2, Start: ptr(4)},
+		{ID: 2, TableID: 1, Begin: 3, Path: "b", Records: 3, Start: ptr(6)},
+	}
+	s.After.Changes = []changesRow{{ID: 3, Made: "inserted_into_table:1"}}
+	gaps := func() []hold.TableGaps {
+		t.Helper()
+		b := s.batch()
+		set, err := conflict.Classify(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := hold.Gaps(b, set, s, func(f *lake.DataFile) bool { return f.ID == 2 })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	g := gaps()
+	if len(g) != 1 || g[0].Next != 2 || len(g[0].Shifts) != 1 {
+		t.Fatalf("%+v", g)
+	}
+	s.After.Stats[0].Next += g[0].Next
+	*s.After.Data[1].Start += g[0].Shifts[0].By
+	if g := gaps(); len(g) > 0 {
+		t.Errorf("again: %+v", g)
 	}
 }
