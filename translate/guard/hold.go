@@ -182,6 +182,7 @@ func (h *Hold) positions(st *holdState) conflict.DeletePositions {
 type holdState struct {
 	was, is *view
 	dirs    map[int64]tableDirs
+	inlined map[int64]map[int64][]int64 // deleted positions by table and file
 }
 
 type tableDirs struct {
@@ -218,10 +219,27 @@ func (s *holdState) LiveDelete(file int64) (out lake.DeleteFile, ok bool, err er
 	return out, ok, err
 }
 
+// InlinedDeletes reads the table's deletes once: they have no index, and a compaction asks
+// for each of its sources.
 func (s *holdState) InlinedDeletes(table, file int64) ([]int64, error) {
-	return list(s.was, inlinedDeletePrefix+itoa(table), "file_id", bigint(file), func(r relation, t row.Tuple) int64 {
-		return r.num(t, "row_id")
+	if of, ok := s.inlined[table]; ok {
+		return of[file], nil
+	}
+	rows, err := list(s.was, inlinedDeletePrefix+itoa(table), "", nil, func(r relation, t row.Tuple) [2]int64 {
+		return [2]int64{r.num(t, "file_id"), r.num(t, "row_id")}
 	})
+	if err != nil {
+		return nil, err
+	}
+	of := map[int64][]int64{}
+	for _, x := range rows {
+		of[x[0]] = append(of[x[0]], x[1])
+	}
+	if s.inlined == nil {
+		s.inlined = map[int64]map[int64][]int64{}
+	}
+	s.inlined[table] = of
+	return of[file], nil
 }
 
 func (s *holdState) PartitionValues(file int64) ([]lake.PartitionValue, error) {
