@@ -221,7 +221,7 @@ func (x *world) judge(ctx context.Context, t *testing.T, samples int) {
 		for text, n := range s.ReadErrors {
 			t.Errorf("%d reads were answered with %s", n, text)
 		}
-		if most := s.MostAttempts(); most > 2 {
+		if most := s.MostAttempts(); most > mostAttempts {
 			t.Errorf("a commit took %d attempts: %v", most, s.Attempts)
 		}
 	}
