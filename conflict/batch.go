@@ -21,6 +21,17 @@ func (r *Rows[T]) Empty() bool {
 	return len(r.Added) == 0 && len(r.Changed) == 0 && len(r.Removed) == 0
 }
 
+// each calls fn for the rows that a commit adds, and for those that it changes as it
+// leaves them.
+func each[T any](r *Rows[T], fn func(T)) {
+	for i := range r.Added {
+		fn(r.Added[i])
+	}
+	for i := range r.Changed {
+		fn(r.Changed[i].After)
+	}
+}
+
 // Batch is what one commit does to the rows of one lake. The rows of a table are in the
 // order of its keys, not in the order in which they were written.
 //

@@ -267,14 +267,3 @@ func (k *checker) spans() error {
 	}
 	return nil
 }
-
-// each calls fn for the rows that a commit adds, and for those that it changes as it
-// leaves them.
-func each[T any](r *Rows[T], fn func(T)) {
-	for i := range r.Added {
-		fn(r.Added[i])
-	}
-	for i := range r.Changed {
-		fn(r.Changed[i].After)
-	}
-}

@@ -295,36 +295,11 @@ func (c *classifier) tableRows() {
 		}
 		return t
 	}
-	for _, r := range b.Columns.Added {
-		alter(r.TableID).Columns = true
-	}
-	for _, e := range b.Columns.Changed {
-		alter(e.After.TableID).Columns = true
-	}
-	for _, r := range b.Partitions.Added {
-		alter(r.TableID)
-	}
-	for _, e := range b.Partitions.Changed {
-		alter(e.After.TableID)
-	}
-	for _, r := range b.Sorts.Added {
-		alter(r.TableID).Sorted = true
-	}
-	for _, e := range b.Sorts.Changed {
-		alter(e.After.TableID).Sorted = true
-	}
-	for _, r := range b.ColumnTags.Added {
-		alter(r.TableID)
-	}
-	for _, e := range b.ColumnTags.Changed {
-		alter(e.After.TableID)
-	}
-	for _, r := range b.Tags.Added {
-		c.tagged(r.Object, alter)
-	}
-	for _, e := range b.Tags.Changed {
-		c.tagged(e.After.Object, alter)
-	}
+	each(&b.Columns, func(r lake.Column) { alter(r.TableID).Columns = true })
+	each(&b.Partitions, func(r lake.Partition) { alter(r.TableID) })
+	each(&b.Sorts, func(r lake.Sort) { alter(r.TableID).Sorted = true })
+	each(&b.ColumnTags, func(r lake.ColumnTag) { alter(r.TableID) })
+	each(&b.Tags, func(r lake.Tag) { c.tagged(r.Object, alter) })
 }
 
 // tagged notes an object whose tags change. Ids of tables and views are of one counter;

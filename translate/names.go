@@ -2,7 +2,6 @@ package translate
 
 import (
 	"context"
-	"time"
 
 	"github.com/eiderdb/eider/kv/rel"
 	"github.com/eiderdb/eider/kv/store"
@@ -32,12 +31,8 @@ type nameHold struct {
 // that has made it. The error is a unique violation when the name was taken meanwhile.
 func (s *Session) reserve(ctx context.Context, t *store.Txn, schema uint32, name string) error {
 	h, k := s.shared, nameKey{catalog: s.catOID, schema: schema, name: name}
-	var timeout <-chan time.Time
-	if d := s.set.decoded().lockTimeout; d > 0 {
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		timeout = timer.C
-	}
+	wait := s.lockWait()
+	defer wait.stop()
 	for {
 		free, err := h.reserve(k, s)
 		if err != nil {
@@ -46,13 +41,7 @@ func (s *Session) reserve(ctx context.Context, t *store.Txn, schema uint32, name
 		if free == nil {
 			break
 		}
-		select {
-		case <-free:
-		case <-timeout:
-			err = pgerr.New(pgerr.LockNotAvailable, "canceling statement due to lock timeout")
-		case <-ctx.Done():
-			err = context.Cause(ctx)
-		}
+		err = wait.on(ctx, free)
 		h.mu.Lock()
 		s.waitsFor = nil
 		h.mu.Unlock()

@@ -176,16 +176,45 @@ func (l *advisoryLock) grantable(s *Session, shared bool) bool {
 	return true
 }
 
+// lockWait is how a statement waits for what another session holds, lock_timeout in all.
+type lockWait struct {
+	limit time.Duration // 0: none
+	timer *time.Timer   // since the first wait
+}
+
+func (s *Session) lockWait() *lockWait { return &lockWait{limit: s.set.decoded().lockTimeout} }
+
+// on waits until free is closed. The error is that of the timeout or the context's cause.
+func (w *lockWait) on(ctx context.Context, free <-chan struct{}) error {
+	var timeout <-chan time.Time
+	if w.limit > 0 {
+		if w.timer == nil {
+			w.timer = time.NewTimer(w.limit)
+		}
+		timeout = w.timer.C
+	}
+	select {
+	case <-free:
+		return nil
+	case <-timeout:
+		return pgerr.New(pgerr.LockNotAvailable, "canceling statement due to lock timeout")
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (w *lockWait) stop() {
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+}
+
 // AdvisoryLock takes an advisory lock; see pgcatalog.AdvisoryLocker.
 func (f sessionFuncs) AdvisoryLock(ctx context.Context, key pgcatalog.AdvisoryKey, mode pgcatalog.AdvisoryMode, try bool) (bool, error) {
 	s, h := f.s, f.s.shared
 	k := lockKey{catalog: s.catOID, key: key}
-	var timeout <-chan time.Time
-	if d := s.set.decoded().lockTimeout; d > 0 && !try {
-		t := time.NewTimer(d)
-		defer t.Stop()
-		timeout = t.C
-	}
+	wait := s.lockWait()
+	defer wait.stop()
 	for {
 		h.mu.Lock()
 		l := h.locks[k]
@@ -221,12 +250,8 @@ func (f sessionFuncs) AdvisoryLock(ctx context.Context, key pgcatalog.AdvisoryKe
 		if try {
 			return false, nil
 		}
-		select {
-		case <-free:
-		case <-timeout:
-			return false, pgerr.New(pgerr.LockNotAvailable, "canceling statement due to lock timeout")
-		case <-ctx.Done():
-			return false, context.Cause(ctx)
+		if err := wait.on(ctx, free); err != nil {
+			return false, err
 		}
 	}
 }

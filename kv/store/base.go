@@ -156,18 +156,7 @@ func (t *Txn) Refresh() error {
 	if err != nil {
 		return err
 	}
-	err = t.mayMove()
-	if err == nil {
-		err = t.fits(v.snap)
-	}
-	if err != nil {
-		t.cat.release(v)
-		return err
-	}
-	old := t.view
-	t.setView(v)
-	t.cat.release(old)
-	return nil
+	return t.moveTo(v, t.fits)
 }
 
 // fits verifies what t's writes assume about rows and unique keys in the state r.

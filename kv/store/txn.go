@@ -174,9 +174,23 @@ func (t *Txn) NewStatement() error {
 	if err != nil {
 		return err
 	}
-	err = t.mayMove()
+	return t.moveTo(v, t.checkTouched)
+}
+
+// mayMove refuses to take what was written under a view that is lost to another one.
+func (t *Txn) mayMove() error {
+	if t.wrote && t.cat.isLost(t.view) {
+		return &SerializationError{}
+	}
+	return nil
+}
+
+// moveTo makes v, which the caller has acquired, the transaction's view, if what it has
+// written passes the check there.
+func (t *Txn) moveTo(v *view, check func(kv.Reader) error) error {
+	err := t.mayMove()
 	if err == nil {
-		err = t.checkTouched(v.snap)
+		err = check(v.snap)
 	}
 	if err != nil {
 		t.cat.release(v)
@@ -185,14 +199,6 @@ func (t *Txn) NewStatement() error {
 	old := t.view
 	t.setView(v)
 	t.cat.release(old)
-	return nil
-}
-
-// mayMove refuses to take what was written under a view that is lost to another one.
-func (t *Txn) mayMove() error {
-	if t.wrote && t.cat.isLost(t.view) {
-		return &SerializationError{}
-	}
 	return nil
 }
 
