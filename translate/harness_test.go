@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -156,7 +157,8 @@ type world struct {
 	shared   *translate.Shared
 	clock    func() time.Time
 	sessions map[string]*translate.Session
-	notified map[string][]string
+	mu       sync.Mutex
+	notified map[string][]string // guarded by mu: sessions may run side by side
 	pid      int32
 	limits   translate.Limits
 }
@@ -193,6 +195,8 @@ func (w *world) open(name, db string, params map[string]string) (*translate.Sess
 	}, translate.SessionOptions{
 		User: "eider", Database: db, PID: w.pid, RuntimeParams: params,
 		Notify: func(n translate.Notification) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
 			w.notified[name] = append(w.notified[name], fmt.Sprintf("A %s %q", n.Channel, n.Payload))
 		},
 	})
@@ -216,6 +220,15 @@ func (w *world) session(name string) *translate.Session {
 	return s
 }
 
+// taken returns the notifications that a session has got since the last call.
+func (w *world) taken(name string) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	list := w.notified[name]
+	delete(w.notified, name)
+	return list
+}
+
 // simple runs a Query message and writes down everything that comes back.
 func (w *world) simple(name, sql string, data [][]byte, fail string) string {
 	s := w.session(name)
@@ -224,10 +237,9 @@ func (w *world) simple(name, sql string, data [][]byte, fail string) string {
 		o.problem(asPG(w.t, err))
 	}
 	_ = o.line("Z %c", s.TxStatus())
-	for _, n := range w.notified[name] {
+	for _, n := range w.taken(name) {
 		_ = o.line("%s", n)
 	}
-	delete(w.notified, name)
 	return o.b.String()
 }
 

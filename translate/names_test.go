@@ -3,6 +3,7 @@ package translate_test
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,15 +14,15 @@ import (
 // background is a message that another session runs: its error when it is done, and
 // whether it is.
 type background struct {
-	err  error
-	done bool
+	err  error // written before done
+	done atomic.Bool
 }
 
 func (w *world) background(ctx context.Context, name, sql string) *background {
 	s, b := w.session(name), &background{}
 	go func() {
 		b.err = s.Simple(ctx, sql, &transcript{sess: s})
-		b.done = true
+		b.done.Store(true)
 	}()
 	synctest.Wait()
 	return b
@@ -30,7 +31,7 @@ func (w *world) background(ctx context.Context, name, sql string) *background {
 func (b *background) want(t *testing.T, code, text string) {
 	t.Helper()
 	synctest.Wait()
-	if !b.done {
+	if !b.done.Load() {
 		t.Fatal("it still waits")
 	}
 	e := pgerr.As(b.err)
@@ -57,7 +58,7 @@ func TestSameNameTwice(t *testing.T) {
 					w.run("a", "begin isolation level repeatable read; "+c.first)
 					w.run("b", "begin isolation level repeatable read; select 1")
 					b := w.background(ctx, "b", c.second)
-					if b.done {
+					if b.done.Load() {
 						t.Fatalf("it did not wait: %v", b.err)
 					}
 					w.run("c", "create table other (a int); create schema y") // other names are free
@@ -98,7 +99,7 @@ func TestSameNameWaitEnds(t *testing.T) {
 		w.run("d", "begin; create table z (a int)")
 		w.run("e", "set lock_timeout = '5s'")
 		e := w.background(t.Context(), "e", "create table z (a int)")
-		if e.done {
+		if e.done.Load() {
 			t.Fatal("it did not wait")
 		}
 		select {
@@ -116,7 +117,7 @@ func TestSameNamesCrossed(t *testing.T) {
 		w.run("a", "begin; create table x (a int)")
 		w.run("b", "begin; create table y (a int)")
 		a := w.background(t.Context(), "a", "create table y (a int)")
-		if a.done {
+		if a.done.Load() {
 			t.Fatal("it did not wait")
 		}
 		b := w.background(t.Context(), "b", "create table x (a int)")
