@@ -41,7 +41,7 @@ func benchTargets(t *testing.T) []script.Target {
 		list = append(list, pg)
 	}
 	if wantEider() {
-		list = append(list, privateEider(t, "--admin-listen", ""))
+		list = append(list, privateEider(t))
 	}
 	return list
 }

@@ -21,7 +21,7 @@ import (
 // COMMIT was sent.
 func TestKillRaw(t *testing.T) {
 	stormTargets(t)
-	s := privateEider(t, "--admin-listen", "")
+	s := privateEider(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	const db = "storm"
@@ -94,7 +94,7 @@ func TestKillRaw(t *testing.T) {
 // the operation that was cut off, and go on after the restart with the DuckDB that they have.
 func TestKillStorm(t *testing.T) {
 	stormTargets(t)
-	s := privateEider(t, "--admin-listen", "")
+	s := privateEider(t)
 	kills := times(20, 5)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
@@ -106,7 +106,7 @@ func TestKillStorm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{World: x, target: s, db: db, files: fileKeeper{data: x.Data, shadow: t.TempDir()}}
+	w := &world{World: x, target: s, most: attempts(ctx, t, s), db: db, files: fileKeeper{data: x.Data, shadow: t.TempDir()}}
 	x.Processes = true
 	stop := make(chan struct{})
 	var wg sync.WaitGroup

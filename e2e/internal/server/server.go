@@ -2,12 +2,16 @@
 package server
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -43,6 +47,7 @@ type Server struct {
 	data string
 	args []string
 	port int
+	http int // of /metrics
 
 	mu   sync.Mutex
 	proc *proc.Process
@@ -58,7 +63,11 @@ func Start(ctx context.Context, bin string, args ...string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{bin: bin, dir: dir, data: filepath.Join(dir, "data"), args: args, port: port}
+	admin, err := proc.FreePort()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{bin: bin, dir: dir, data: filepath.Join(dir, "data"), args: args, port: port, http: admin}
 	if err := s.launch(ctx); err != nil {
 		_ = os.RemoveAll(dir)
 		return nil, err
@@ -72,7 +81,7 @@ func (s *Server) launch(ctx context.Context) error {
 		return err
 	}
 	defer log.Close()
-	cmd := exec.Command(s.bin, append([]string{"serve", "--listen", fmt.Sprintf("127.0.0.1:%d", s.port), "--data", s.data}, s.args...)...)
+	cmd := exec.Command(s.bin, append([]string{"serve", "--listen", fmt.Sprintf("127.0.0.1:%d", s.port), "--admin-listen", fmt.Sprintf("127.0.0.1:%d", s.http), "--data", s.data}, s.args...)...)
 	cmd.Dir = s.dir
 	cmd.Stdout, cmd.Stderr = log, log
 	p, err := proc.Start(cmd)
@@ -144,6 +153,33 @@ func (s *Server) LogPath() string { return filepath.Join(s.dir, "log") }
 // DSN is a libpq connection string for a database.
 func (s *Server) DSN(db string) string {
 	return fmt.Sprintf("host=127.0.0.1 port=%d user=eider dbname=%s sslmode=disable", s.port, db)
+}
+
+// Metric returns the sum of a metric over its labels; 0 if it has none yet.
+func (s *Server) Metric(ctx context.Context, name string) (sum float64, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/metrics", s.http), nil)
+	if err != nil {
+		return 0, err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer res.Body.Close()
+	lines := bufio.NewScanner(res.Body)
+	for lines.Scan() {
+		line := lines.Text()
+		rest, ok := strings.CutPrefix(line, name)
+		if !ok || rest == "" || rest[0] != '{' && rest[0] != ' ' {
+			continue
+		}
+		v, err := strconv.ParseFloat(line[strings.LastIndexByte(line, ' ')+1:], 64)
+		if err != nil {
+			return 0, fmt.Errorf("metric %s: %w", name, err)
+		}
+		sum += v
+	}
+	return sum, lines.Err()
 }
 
 // CreateDatabase creates an empty catalog.
