@@ -521,7 +521,7 @@ func (b *Binder) collate(sc *scope, x *ast.Collate) (exec.Expr, error) {
 		return nil, b.err(x.OpPos, pgerr.UndefinedObject, "collation %q for encoding \"UTF8\" does not exist", x.Collation.Name)
 	}
 	if isUnknown(e) {
-		return b.coerceUnknown(e, textT, types.Implicit, int(x.Pos))
+		return e, nil // it takes its type from what it is compared with
 	}
 	if category(e.Type().OID) != 'S' && category(e.Type().OID) != 'A' && e.Type().OID != types.JSONOID {
 		return nil, b.err(x.OpPos, pgerr.DatatypeMismatch, "collations are not supported by type %s", types.TypeName(e.Type().OID))
