@@ -3,6 +3,7 @@ package guard
 import (
 	"bytes"
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/eiderdb/eider/kv/rel"
@@ -79,78 +80,61 @@ func (v *view) Head() (lake.Snapshot, bool, error) {
 }
 
 func (v *view) newest() (s lake.Snapshot, ok bool, err error) {
+	err = v.snapshots(math.MinInt64, math.MaxInt64, true, func(n lake.Snapshot, ordered bool) bool {
+		if !ok || n.ID > s.ID {
+			s, ok = n, true
+		}
+		return !ordered
+	})
+	return s, ok, err
+}
+
+// snapshots calls fn for the snapshots with from ≤ id ≤ to until it answers false: in the
+// order of their ids, or the reverse of it, where there is a primary key.
+func (v *view) snapshots(from, to int64, reverse bool, fn func(s lake.Snapshot, ordered bool) (more bool)) error {
 	r, found := v.of(snapshotTable)
 	if !found {
-		return s, false, nil
+		return nil
 	}
-	a := store.Access{}
-	if x, has := r.tbl.PrimaryKey(); has && len(x.Columns) == 1 {
-		a.Index, a.Reverse = x, true
+	var a store.Access
+	x, ordered := r.tbl.PrimaryKey()
+	if ordered = ordered && len(x.Columns) == 1; ordered {
+		a.Index, a.Reverse = x, reverse
+		if from > math.MinInt64 {
+			a.Lo = &store.Bound{Value: bigint(from), Inclusive: true}
+		}
+		if to < math.MaxInt64 {
+			a.Hi = &store.Bound{Value: bigint(to), Inclusive: true}
+		}
 	}
 	it, err := v.txn.Scan(r.tbl, a)
 	if err != nil {
-		return s, false, err
+		return err
 	}
 	defer func() { _ = it.Close() }()
 	for it.Next() {
-		if n := r.snapshot(it.Tuple()); !ok || n.ID > s.ID {
-			s, ok = n, true
-		}
-		if a.Index != nil {
+		if s := r.snapshot(it.Tuple()); from <= s.ID && s.ID <= to && !fn(s, ordered) {
 			break
 		}
 	}
-	return s, ok, it.Err()
+	return it.Err()
 }
 
 // Snapshots counts the snapshots of a range.
 func (v *view) Snapshots(from, to int64) (n int64, err error) {
-	r, found := v.of(snapshotTable)
-	if !found {
-		return 0, nil
-	}
-	a := store.Access{}
-	if x, has := r.tbl.PrimaryKey(); has && len(x.Columns) == 1 {
-		a.Index = x
-		a.Lo, a.Hi = &store.Bound{Value: bigint(from), Inclusive: true}, &store.Bound{Value: bigint(to), Inclusive: true}
-	}
-	it, err := v.txn.Scan(r.tbl, a)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = it.Close() }()
-	for it.Next() {
-		if id := r.num(it.Tuple(), "snapshot_id"); id >= from && id <= to {
-			n++
-		}
-	}
-	return n, it.Err()
+	err = v.snapshots(from, to, false, func(lake.Snapshot, bool) bool { n++; return true })
+	return n, err
 }
 
 // firstFrom is the snapshot with the smallest id, from one on, that fn is true of.
 func (v *view) firstFrom(id int64, fn func(lake.Snapshot) bool) (s lake.Snapshot, ok bool, err error) {
-	r, found := v.of(snapshotTable)
-	if !found {
-		return s, false, nil
-	}
-	a := store.Access{}
-	if x, has := r.tbl.PrimaryKey(); has && len(x.Columns) == 1 {
-		a.Index, a.Lo = x, &store.Bound{Value: bigint(id), Inclusive: true}
-	}
-	it, err := v.txn.Scan(r.tbl, a)
-	if err != nil {
-		return s, false, err
-	}
-	defer func() { _ = it.Close() }()
-	for it.Next() {
-		if n := r.snapshot(it.Tuple()); n.ID >= id && (!ok || n.ID < s.ID) && fn(n) {
+	err = v.snapshots(id, math.MaxInt64, false, func(n lake.Snapshot, ordered bool) bool {
+		if (!ok || n.ID < s.ID) && fn(n) {
 			s, ok = n, true
-			if a.Index != nil {
-				break
-			}
 		}
-	}
-	return s, ok, it.Err()
+		return !ok || !ordered
+	})
+	return s, ok, err
 }
 
 func (v *view) ChangesOf(snapshot int64) (lake.Changes, bool, error) {

@@ -528,10 +528,3 @@ func (b *Binder) collate(sc *scope, x *ast.Collate) (exec.Expr, error) {
 	}
 	return e, nil
 }
-
-func itoa(n int) string {
-	if n < 10 {
-		return string(rune('0' + n))
-	}
-	return itoa(n/10) + string(rune('0'+n%10))
-}

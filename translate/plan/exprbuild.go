@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"strconv"
+
 	"github.com/eiderdb/eider/translate/ast"
 	"github.com/eiderdb/eider/translate/exec"
 	"github.com/eiderdb/eider/translate/pgerr"
@@ -24,7 +26,7 @@ func (b *Binder) row(sc *scope, x *ast.RowExpr) (exec.Expr, error) {
 			return nil, err
 		}
 		r.Items = append(r.Items, b.resolveUnknown(e))
-		r.Names = append(r.Names, "f"+itoa(i+1))
+		r.Names = append(r.Names, "f"+strconv.Itoa(i+1))
 	}
 	return r, nil
 }

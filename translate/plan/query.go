@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"strconv"
+
 	"github.com/eiderdb/eider/translate/ast"
 	"github.com/eiderdb/eider/translate/exec"
 	"github.com/eiderdb/eider/translate/pgerr"
@@ -183,7 +185,7 @@ func (b *Binder) bindValues(q *ast.Select, parent *scope) (exec.Node, error) {
 		for k, e := range conv {
 			v.Rows[k][i] = e
 		}
-		v.Cols = append(v.Cols, exec.Column{Name: "column" + itoa(i+1), Type: t})
+		v.Cols = append(v.Cols, exec.Column{Name: "column" + strconv.Itoa(i+1), Type: t})
 	}
 	sc.layout()
 	return b.orderLimit(q, v, parent)
