@@ -48,7 +48,6 @@ func Checks() []CheckInfo {
 		{CodeCompactionDate, "outputs that other snapshots see than saw their sources"},
 		{CodeRowIDNext, "a compaction that changes next_row_id"},
 		{CodeRowCount, "a compaction with another number of rows than its sources leave"},
-		{CodeSourcesMixed, "a merge of files that do not belong together"},
 		{CodeUnverified, "a compaction whose files the server cannot read"},
 	}
 }

@@ -4,14 +4,13 @@ import "fmt"
 
 // Codes of the row-id hold: a compaction would change the ids of rows, or nobody can tell.
 const (
-	CodeRowIDs       Code = "row-ids"
-	CodeRowIDColumn  Code = "row-id-column"
-	CodeRowIDShape   Code = "row-id-shape"
-	CodeRowIDShared  Code = "row-id-shared"
-	CodeRowIDNext    Code = "row-id-next"
-	CodeRowCount     Code = "row-count"
-	CodeSourcesMixed Code = "sources-mixed"
-	CodeUnverified   Code = "unverified"
+	CodeRowIDs      Code = "row-ids"
+	CodeRowIDColumn Code = "row-id-column"
+	CodeRowIDShape  Code = "row-id-shape"
+	CodeRowIDShared Code = "row-id-shared"
+	CodeRowIDNext   Code = "row-id-next"
+	CodeRowCount    Code = "row-count"
+	CodeUnverified  Code = "unverified"
 )
 
 // RowIDsChange refuses a compaction whose output has other row ids than its sources.
@@ -60,11 +59,6 @@ func NextRowIDMoved(t TableRef, was, is int64) Violation {
 // RowCount refuses an output with another number of rows than its sources leave.
 func RowCount(t TableRef, output, want, got int64) Violation {
 	return terminal(CodeRowCount, stateCheck, t, "data file %d of table %v has %d rows, its sources leave %d", output, t, got, want)
-}
-
-// SourcesMixed refuses a merge of files that do not belong together.
-func SourcesMixed(t TableRef, a, b int64, what string) Violation {
-	return terminal(CodeSourcesMixed, stateCheck, t, "data files %d and %d of table %v are merged but differ in %s", a, b, t, what)
 }
 
 // Unverified says that the row ids of a file could not be read. What it means is the

@@ -20,7 +20,6 @@ const (
 	CodeTextSortFlush  Code = "text-sort-flush"
 	CodeChangesGrammar Code = "changes-grammar"
 	CodeChangesDiffer  Code = "changes-differ"
-	CodeSnapshotPinned Code = "snapshot-pinned"
 	CodeFormat         Code = "format"
 	CodeCommittedTwice Code = "committed-twice"
 )
@@ -124,11 +123,6 @@ func RegistryTwice(t TableRef, relation string) Violation {
 	return terminal(CodeRegistry, stateCheck, t, "inlined table %s of table %v is registered already", quoted(relation), t)
 }
 
-// StatisticsNarrowed refuses table statistics that no longer cover what older snapshots hold.
-func StatisticsNarrowed(t TableRef, column int64) Violation {
-	return terminal(CodeStatistics, stateCheck, t, "the statistics of column %d of table %v would no longer cover rows that older snapshots have", column, t)
-}
-
 // TextSortFlush refuses the flush of deletes on a table that is sorted by a column which
 // is kept as text: the client's positions are of another order.
 func TextSortFlush(t TableRef, column string) Violation {
@@ -153,12 +147,6 @@ func ChangesUnsaid(t TableRef, does string, want []string) Violation {
 // ChangesUndone refuses a commit whose changes_made says what it does not do.
 func ChangesUndone(says Change) Violation {
 	return terminal(CodeChangesDiffer, stateCheck, TableRef{}, "changes_made says %s, but the commit does nothing of the kind", says)
-}
-
-// SnapshotPinned refuses the removal of a snapshot that an open transaction reads.
-func SnapshotPinned(snapshot int64, reader string) Violation {
-	return terminal(CodeSnapshotPinned, stateInUse, TableRef{}, "snapshot %d is being read by an open transaction of session %s", snapshot, reader).
-		hint("Expire it when that transaction has ended.")
 }
 
 // FormatRefused refuses a migration of the catalog's format.

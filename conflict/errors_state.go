@@ -7,10 +7,8 @@ const (
 	CodeSourceGone     Code = "source-gone"
 	CodeDeleteTarget   Code = "delete-target"
 	CodeDeleteFileTwo  Code = "delete-file-two"
-	CodeDeleteReplaced Code = "delete-replaced"
 	CodeDeleteOverlap  Code = "delete-overlap"
 	CodeDeleteDate     Code = "delete-date"
-	CodeMoved          Code = "moved"
 	CodeSnapshotOrder  Code = "snapshot-order"
 )
 
@@ -56,12 +54,6 @@ func SecondDeleteFile(t TableRef, file, have, added int64) Violation {
 		detail("Every row of the data file would be read twice.").hint(hintRunAgain)
 }
 
-// ReplacedDeleteFileGone refuses a delete file that replaces one which is not there any more.
-func ReplacedDeleteFileGone(t TableRef, file, replaced int64) Violation {
-	return terminal(CodeDeleteReplaced, stateObjectState, t,
-		"another transaction replaced delete file %d of data file %d of table %v since this one read it", replaced, file, t).hint(hintRunAgain)
-}
-
 // DeletedTwice refuses a delete file and inlined deletes that both hold the same rows:
 // readers lose all later deletes of the vector.
 func DeletedTwice(t TableRef, file int64, rows int) Violation {
@@ -75,18 +67,6 @@ func DeletedTwice(t TableRef, file int64, rows int) Violation {
 func DeleteRace(t TableRef, file int64) Violation {
 	return terminal(CodeDeleteOverlap, stateObjectState, t,
 		"another transaction deleted rows of data file %d of table %v since this one read it", file, t).hint(hintRunAgain)
-}
-
-// DeleteFileDate refuses a delete file whose rows are dated with another snapshot than
-// the commit's, as the retry of a commit leaves it.
-func DeleteFileDate(t TableRef, deleteFile, dated, snapshot int64) Violation {
-	return terminal(CodeDeleteDate, stateObjectState, t,
-		"delete file %d of table %v dates its rows with snapshot %d, the commit is snapshot %d", deleteFile, t, dated, snapshot).hint(hintRunAgain)
-}
-
-// StateMoved says that what was checked has changed before the commit's turn came.
-func StateMoved(t TableRef) Violation {
-	return retryable(CodeMoved, t, "table %v changed while this commit was being checked", t)
 }
 
 // SnapshotNotNext says that a commit lost the race for its snapshot id.
