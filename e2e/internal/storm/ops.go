@@ -178,21 +178,32 @@ func (p *Plan) make(name string) (Op, bool) {
 	return p.dml(name, t, p.rows[t])
 }
 
-// several puts up to three operations on one table into a transaction; each builds on the one before. Rows that the transaction has put into a file
-// are not updated by it: the client would store row ids that it uses before the commit only, twice the same in two such transactions.
+// several puts up to three operations on one table into a transaction; each builds on the one before. Of the transaction's own rows none is updated
+// that is in a file then or comes into one: the client would store row ids that it uses before the commit only, twice the same in two such
+// transactions, and would change them with the next update.
 func (p *Plan) several() (Op, bool) {
 	t := p.Shared()
 	rows := maps.Clone(p.rows[t])
+	committed := maps.Clone(rows)
 	var op Op
 	for range 2 + p.r.IntN(2) {
 		name := []string{InsertInline, InsertFile, UpdateOne, DeleteOne, UpdateRange}[p.r.IntN(5)]
-		one, ok := p.dml(name, t, rows)
+		of := rows
+		if name == UpdateRange {
+			of = committed
+		}
+		one, ok := p.dml(name, t, of)
 		if !ok {
 			continue
 		}
 		op.SQL = append(op.SQL, one.SQL...)
 		op.Changes = append(op.Changes, one.Changes...)
 		for _, c := range one.Changes {
+			if _, old := committed[c.Key]; old && c.Kind == Put {
+				committed[c.Key] = c.Val
+			} else {
+				delete(committed, c.Key)
+			}
 			if c.Kind == Put && name != InsertFile {
 				rows[c.Key] = c.Val
 			} else {

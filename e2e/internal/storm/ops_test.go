@@ -1,6 +1,7 @@
 package storm
 
 import (
+	"fmt"
 	"reflect"
 	"testing"
 )
@@ -49,5 +50,33 @@ func TestPlansAreRepeatable(t *testing.T) {
 		if !names[name] {
 			t.Errorf("operation %q never came", name)
 		}
+	}
+}
+
+// No transaction's update of a range, which goes to a file, touches a row of the transaction's own.
+func TestRangesSpareOwnRows(t *testing.T) {
+	ranges := 0
+	for seed := range uint64(20) {
+		p := NewPlan(seed, 0, []string{"a"}, Weights{InsertInline: 1, Several: 4})
+		for range 300 {
+			op := p.Next()
+			old := p.Rows("a")
+			for _, sql := range op.SQL {
+				var d, lo, hi int64
+				if n, _ := fmt.Sscanf(sql, "UPDATE lake.a SET v = v + %d WHERE k BETWEEN %d AND %d", &d, &lo, &hi); n != 3 {
+					continue
+				}
+				ranges++
+				for _, c := range op.Changes {
+					if _, ok := old[c.Key]; !ok && lo <= c.Key && c.Key <= hi {
+						t.Fatalf("seed %d: %v updates its own row %d", seed, op.SQL, c.Key)
+					}
+				}
+			}
+			p.Done(op)
+		}
+	}
+	if ranges == 0 {
+		t.Error("no range was updated")
 	}
 }
