@@ -273,15 +273,17 @@ func (s *Session) awaitStable(ctx context.Context, st ast.Stmt, sql string) erro
 	return t.AwaitStable(ctx)
 }
 
-// noteLoss looks whether an error says that the session's transaction lost a race. The
+// noteLoss looks whether an error says that t, the session's transaction, lost a race. The
 // client hears of it when what it lost to is on stable storage.
-func (s *Session) noteLoss(ctx context.Context, err error) {
+func (s *Session) noteLoss(ctx context.Context, t *store.Txn, err error) {
 	var unique *store.UniqueViolation
 	var serial *store.SerializationError
 	what := "row"
 	switch {
 	case errors.As(err, &unique):
-		if unique.Table != snapshotTable {
+		// A rival's commit between two statements of a batch shows at the next key that both
+		// add: often that of ducklake_snapshot_changes.
+		if unique.Table != snapshotTable && (t == nil || !t.Overtaken(snapshotTable)) {
 			return
 		}
 		what = "snapshot"

@@ -173,26 +173,24 @@ func (s *Session) commitTx(ctx context.Context) error {
 		o.Sync = s.set.decoded().sync
 		err = s.tx.txn.SetOptions(o)
 	}
-	snapshot := false
-	if err == nil && s.tx.txn != nil && !s.tx.txn.HasWrites() {
-		err = s.tx.txn.AwaitStable(ctx)
+	t := s.tx.txn
+	if err == nil && t != nil && !t.HasWrites() {
+		err = t.AwaitStable(ctx)
 	}
-	if err == nil && s.tx.txn != nil {
-		t := s.tx.txn
+	if err == nil && t != nil {
 		t.Contend(ctx, snapshotTable)
 		err = s.deps.Guard.Commit(ctx, t, guard.Info{
 			User: s.opts.User, Application: s.set.text("application_name"),
 			Looked: s.tx.looked, Since: s.tx.since, HasSince: s.tx.hasSince, Rebase: s.rebases,
 		})
 		s.tx.txn = nil
-		snapshot = t.Contends()
 	}
 	if err != nil {
-		s.noteLoss(ctx, err)
+		s.noteLoss(ctx, t, err)
 		s.abort()
 		return err
 	}
-	if snapshot {
+	if t != nil && t.Contends() {
 		s.noteCommit()
 	}
 	notifies, listens := s.tx.notifies, s.tx.listens

@@ -171,6 +171,17 @@ func (c *Catalog) Lost(what string) {
 // Turns reports whether the catalog's transactions take turns.
 func (c *Catalog) Turns() bool { return !c.turns.o.Off }
 
+// Overtaken reports whether t adds a key to the tables of a name that somebody has
+// committed meanwhile: whatever error it fails with, it has lost the race for the key.
+// After Commit it reports whether t added what Contend named.
+func (t *Txn) Overtaken(table string) bool {
+	if t.done {
+		return t.contend.adds && t.contend.table == table
+	}
+	_, taken, err := t.adds(table)
+	return taken && err == nil
+}
+
 // adds reports whether t adds a key to a unique index of a table of the given name, in any
 // schema, and whether somebody has committed such a key meanwhile.
 func (t *Txn) adds(table string) (adds, taken bool, err error) {
