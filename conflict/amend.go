@@ -9,7 +9,8 @@ import (
 // Amendment is a change to a commit's own rows that makes it right. It is made only where
 // the rows themselves say what the right ones are; everything else is refused.
 type Amendment struct {
-	// Time: snapshot Snapshot gets the time Micros, so that times grow with the ids.
+	// Time: snapshot Snapshot gets the time Micros, so that times are finite and grow with
+	// the ids.
 	Snapshot, Micros int64
 	// Covered: the inlined deletes of data file File of table Table that begin at or before
 	// Upto go, since the delete file of a flush has them.
@@ -43,8 +44,11 @@ func Amend(c Commit, now int64) ([]Amendment, error) {
 		if s.ID != prev.ID+1 {
 			return nil, nil // it lost a race
 		}
-		if s.Micros <= prev.Micros {
-			s.Micros = max(now, prev.Micros+1)
+		if !follows(prev.Micros, s.Micros) {
+			s.Micros = now
+			if finite(prev.Micros + 1) {
+				s.Micros = max(now, prev.Micros+1)
+			}
 			out = append(out, Amendment{Snapshot: s.ID, Micros: s.Micros})
 		}
 		prev = s

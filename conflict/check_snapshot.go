@@ -1,6 +1,7 @@
 package conflict
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -29,10 +30,13 @@ func (k *checker) snapshots() error {
 			k.found = []Violation{SnapshotNotNext(s.ID, prev.ID)}
 			return nil
 		}
-		if s.Micros <= prev.Micros {
+		if !follows(prev.Micros, s.Micros) {
 			k.add(SnapshotTime(stamp(s.Micros), stamp(prev.Micros)))
 		}
 		prev = s
+	}
+	if err := k.movedTimes(); err != nil {
+		return err
 	}
 	for i := range k.Logs.Added {
 		if err := k.log(k.Logs.Added[i]); err != nil {
@@ -81,7 +85,44 @@ func (k *checker) log(l lake.Changes) error {
 	return nil
 }
 
+// mostMicros is the end of the year 9999, in µs since 1970: what is beyond it, and as far
+// on the other side, is infinite or a slip of the pen. Nothing could ever come after it.
+const mostMicros = 253_402_300_800_000_000
+
+func finite(micros int64) bool { return -mostMicros < micros && micros < mostMicros }
+
+// follows says whether the time of a snapshot may come after that of the one before. A
+// lake that was loaded with times that leave no room goes on with the present.
+func follows(prev, micros int64) bool {
+	return finite(micros) && (micros > prev || !finite(prev+1))
+}
+
+// movedTimes: an UPDATE of times, unlike a new snapshot, says what somebody wants, so it is
+// not put right, and must leave the order as it is.
+func (k *checker) movedTimes() error {
+	for _, e := range k.Snapshots.Changed {
+		if e.After.Micros == e.Before.Micros {
+			continue
+		}
+		before, after, err := k.Is.Beside(e.After.ID)
+		if err != nil {
+			return err
+		}
+		if !finite(e.After.Micros) || before != nil && !follows(before.Micros, e.After.Micros) ||
+			after != nil && finite(after.Micros) && !follows(e.After.Micros, after.Micros) {
+			k.add(SnapshotTimeMoved(e.After.ID, stamp(e.After.Micros)))
+		}
+	}
+	return nil
+}
+
 func stamp(micros int64) string {
+	switch micros {
+	case math.MaxInt64:
+		return "infinity"
+	case math.MinInt64:
+		return "-infinity"
+	}
 	return time.UnixMicro(micros).UTC().Format("2006-01-02 15:04:05.000000")
 }
 

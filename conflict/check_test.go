@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -289,6 +290,17 @@ func TestCheck(t *testing.T) {
 			b.Snapshots.Added[0].ID = 5
 		}, nil, "snapshot-order"},
 		{"the time does not grow", "", func(_ *state, b *conflict.Batch) { b.Snapshots.Added[0].Micros = 50 }, nil, "snapshot-time"},
+		{"a time without end", "", func(_ *state, b *conflict.Batch) { b.Snapshots.Added[0].Micros = math.MaxInt64 }, nil, "snapshot-time"},
+		{"an older one gets a time out of order", "", func(s *state, b *conflict.Batch) {
+			later := s.snapshots[0]
+			later.Micros = 50
+			b.Snapshots.Changed = []conflict.Edit[lake.Snapshot]{{Before: s.snapshots[0], After: later}}
+		}, nil, "snapshot-time"},
+		{"an older one gets a time in order", "", func(s *state, b *conflict.Batch) {
+			later := s.snapshots[0]
+			later.Micros = 49
+			b.Snapshots.Changed = []conflict.Edit[lake.Snapshot]{{Before: s.snapshots[0], After: later}}
+		}, nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -446,7 +458,7 @@ func TestAmend(t *testing.T) {
 	}
 
 	// Times grow: from the clock, or by the least there is.
-	for _, c := range []struct{ micros, now, want int64 }{{50, 70, 70}, {49, 7, 51}, {51, 7, 0}} {
+	for _, c := range []struct{ micros, now, want int64 }{{50, 70, 70}, {49, 7, 51}, {51, 7, 0}, {math.MaxInt64, 70, 70}, {math.MaxInt64, 7, 51}, {math.MinInt64, 70, 70}} {
 		b = next("")
 		b.Snapshots.Added[0].Micros = c.micros
 		list, err := conflict.Amend(commitOf(t, s, b), c.now)

@@ -32,7 +32,7 @@ func Checks() []CheckInfo {
 		{CodeNullID, "ids that are NULL"},
 		{CodeNegative, "negative counts and sizes"},
 		{CodeStatistics, "not refused but put right: table statistics that get narrower while older snapshots use them"},
-		{CodeSnapshotTime, "not refused but put right: snapshot times that do not grow with the ids"},
+		{CodeSnapshotTime, "an UPDATE of snapshot times to infinite ones, or out of order; those of new snapshots are put right"},
 		{CodeSnapshotRow, "changes of a snapshot that does not exist"},
 		{CodeHeadRemoved, "the removal of the newest snapshot"},
 		{CodeBaseExpired, "a commit planned on a snapshot since which others have expired"},

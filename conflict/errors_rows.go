@@ -92,6 +92,13 @@ func SnapshotTime(got, head string) Violation {
 	return terminal(CodeSnapshotTime, stateCheck, TableRef{}, "snapshot time %s is not after %s of the newest snapshot", got, head)
 }
 
+// SnapshotTimeMoved refuses another time for a snapshot that is not between those beside
+// it, or is infinite.
+func SnapshotTimeMoved(snapshot int64, got string) Violation {
+	return terminal(CodeSnapshotTime, stateCheck, TableRef{}, "the time of snapshot %d would become %s, which is not between those of the snapshots beside it", snapshot, got).
+		detail("Times are finite and grow with the ids: clients find a snapshot by its time.")
+}
+
 // SnapshotRowMissing refuses rows that belong to a snapshot which the commit does not make.
 func SnapshotRowMissing(relation string, snapshot int64) Violation {
 	return terminal(CodeSnapshotRow, stateCheck, TableRef{}, "a row of %s names snapshot %d, which does not exist", relation, snapshot)

@@ -70,6 +70,7 @@ var constructors = map[string]any{
 	"SnapshotNotNext":       conflict.SnapshotNotNext,
 	"SnapshotRowMissing":    conflict.SnapshotRowMissing,
 	"SnapshotTime":          conflict.SnapshotTime,
+	"SnapshotTimeMoved":     conflict.SnapshotTimeMoved,
 	"SourceGone":            conflict.SourceGone,
 	"TableEmptied":          conflict.TableEmptied,
 	"TableGone":             conflict.TableGone,

@@ -15,6 +15,8 @@ type View interface {
 	Head() (lake.Snapshot, bool, error)
 	// Snapshots counts the snapshots with from ≤ id ≤ to.
 	Snapshots(from, to int64) (int64, error)
+	// Beside are the snapshots with the next smaller and the next larger id; nil: there is none.
+	Beside(snapshot int64) (before, after *lake.Snapshot, err error)
 	// ChangesOf is the row of ducklake_snapshot_changes of a snapshot.
 	ChangesOf(snapshot int64) (lake.Changes, bool, error)
 

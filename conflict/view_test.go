@@ -56,6 +56,18 @@ func (s *state) Snapshots(from, to int64) (int64, error) {
 	return int64(len(filter(s.snapshots, func(x lake.Snapshot) bool { return x.ID >= from && x.ID <= to }))), nil
 }
 
+func (s *state) Beside(id int64) (before, after *lake.Snapshot, err error) {
+	for i := range s.snapshots {
+		switch x := &s.snapshots[i]; {
+		case x.ID < id && (before == nil || x.ID > before.ID):
+			before = x
+		case x.ID > id && (after == nil || x.ID < after.ID):
+			after = x
+		}
+	}
+	return before, after, nil
+}
+
 func (s *state) ChangesOf(int64) (lake.Changes, bool, error) { return lake.Changes{}, false, nil }
 
 func (s *state) Schemas() ([]lake.Schema, error) { return s.schemas, nil }

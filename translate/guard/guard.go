@@ -235,8 +235,9 @@ func (r *run) lake(c *commit, base *store.Txn, amend bool) (amended bool, err er
 	found = append(found, held...)
 	_, makes := c.batch.Snapshot()
 	for _, t := range append(is.read, was.read...) {
-		// Snapshots only come, and what a commit that makes none was found to be stays so.
-		if makes || t.Name != snapshotTable {
+		// Snapshots only come, and what a commit that makes none was found to be stays so,
+		// but for the times that it changes.
+		if makes || len(c.batch.Snapshots.Changed) > 0 || t.Name != snapshotTable {
 			r.txn.WatchRows(t)
 		}
 	}

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"encoding/binary"
+	"math"
 
 	"github.com/eiderdb/eider/kv/rel"
 	"github.com/eiderdb/eider/kv/row"
@@ -130,11 +131,17 @@ func (r relation) span(t row.Tuple) lake.Span {
 	return s
 }
 
-// micros reads a timestamp as µs since 1970.
+// micros reads a timestamp as µs since 1970. The infinite ones, and those that have no
+// room there, are the largest and the smallest number.
 func (r relation) micros(t row.Tuple, name string) (int64, bool) {
 	n, ok := r.optional(t, name)
-	if !ok {
+	switch {
+	case !ok:
 		return 0, false
+	case n == math.MinInt64:
+		return n, true
+	case n > math.MaxInt64-pgEpochMicros:
+		return math.MaxInt64, true
 	}
 	return n + pgEpochMicros, true
 }

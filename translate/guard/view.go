@@ -126,6 +126,24 @@ func (v *view) Snapshots(from, to int64) (n int64, err error) {
 	return n, err
 }
 
+// Beside finds the snapshots before and after one.
+func (v *view) Beside(id int64) (before, after *lake.Snapshot, err error) {
+	err = v.snapshots(math.MinInt64, id-1, true, func(n lake.Snapshot, ordered bool) bool {
+		if before == nil || n.ID > before.ID {
+			before = &n
+		}
+		return !ordered
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	next, ok, err := v.firstFrom(id+1, func(lake.Snapshot) bool { return true })
+	if ok {
+		after = &next
+	}
+	return before, after, err
+}
+
 // firstFrom is the snapshot with the smallest id, from one on, that fn is true of.
 func (v *view) firstFrom(id int64, fn func(lake.Snapshot) bool) (s lake.Snapshot, ok bool, err error) {
 	err = v.snapshots(id, math.MaxInt64, false, func(n lake.Snapshot, ordered bool) bool {
