@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -23,8 +24,39 @@ const (
 // checkScope says for what a mode is set.
 type checkScope struct {
 	url, catalog, lake string
-	table              int64
+	table              tableID
 }
+
+// String is the scope in words.
+func (s *checkScope) String() string {
+	scope := "the catalog"
+	if s.lake != "" {
+		scope = "lake " + s.lake
+	}
+	if s.table != 0 {
+		scope += fmt.Sprintf(", table %d", s.table)
+	}
+	return scope
+}
+
+// tableID is a flag for the id of a table of a lake; 0 when it is not given. DuckLake counts
+// from 1, so that a setting for another number would never count.
+type tableID int64
+
+func (t *tableID) String() string { return strconv.FormatInt(int64(*t), 10) }
+
+// Set takes the flag's text.
+func (t *tableID) Set(s string) error {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < 1 {
+		return errors.New("a table_id is a whole number from 1 on")
+	}
+	*t = tableID(n)
+	return nil
+}
+
+// Type names the value in the usage text.
+func (*tableID) Type() string { return "int" }
 
 func (a *app) checksCommand() *cobra.Command {
 	var s checkScope
@@ -45,7 +77,7 @@ The settings are the table eider.settings of the catalog, the findings its table
 	cmd.PersistentFlags().StringVar(&s.url, "server", "", "connection string of the server (EIDER_SERVER), default "+defaultServer)
 	cmd.PersistentFlags().StringVar(&s.catalog, "catalog", "lake", "catalog")
 	cmd.PersistentFlags().StringVar(&s.lake, "lake", "", "metadata schema of one lake; all lakes of the catalog without it")
-	cmd.PersistentFlags().Int64Var(&s.table, "table", 0, "table_id of one table of the lake")
+	cmd.PersistentFlags().Var(&s.table, "table", "table_id of one table of the lake")
 	with := func(do func(context.Context, *pgx.Conn, []string) error) func(*cobra.Command, []string) error {
 		return func(c *cobra.Command, args []string) error {
 			conn, err := a.connectCatalog(c.Context(), s.url, s.catalog)
@@ -118,25 +150,75 @@ func (a *app) has(ctx context.Context, conn *pgx.Conn, table string) (bool, erro
 	return n > 0, plain(err)
 }
 
-func (a *app) listChecks(ctx context.Context, conn *pgx.Conn) error {
-	type setting struct {
-		Lake  *string
-		Table *int64
-		Check *string
-		Mode  *string
+// checkSetting is a row of the settings; NULL stands for all.
+type checkSetting struct {
+	Lake  *string
+	Table *int64
+	Check *string
+	Mode  *string
+}
+
+func checkSettings(ctx context.Context, conn *pgx.Conn) ([]checkSetting, error) {
+	rows, err := conn.Query(ctx, `SELECT lake, table_id, "check", mode FROM eider.settings ORDER BY lake, table_id, "check"`)
+	if err != nil {
+		return nil, plain(err)
 	}
-	var set []setting
+	set, err := pgx.CollectRows(rows, pgx.RowToStructByPos[checkSetting])
+	return set, plain(err)
+}
+
+// inForce says what counts for a check in a scope, by all that is set.
+func inForce(set []checkSetting, s checkScope, check conflict.Code) string {
+	const unset = conflict.Off + 1 // the server's --checks, which it tells nobody
+	m := conflict.Modes{Default: unset}
+	var own []conflict.Setting
+	for _, r := range set {
+		x := conflict.Setting{Check: conflict.Any}
+		if r.Table != nil {
+			x.Table = *r.Table
+		}
+		if r.Check != nil && *r.Check != "" {
+			x.Check = conflict.Code(*r.Check)
+		}
+		if r.Mode != nil {
+			x.Mode, _ = conflict.ParseMode(*r.Mode)
+		}
+		switch {
+		case r.Lake == nil || *r.Lake == "":
+			m.Settings = append(m.Settings, x)
+		case *r.Lake == s.lake:
+			own = append(own, x)
+		}
+	}
+	m.Settings = append(m.Settings, own...) // those of a lake go before those of the catalog
+	of := func(code conflict.Code) string {
+		if mode := m.Of(code, int64(s.table)); mode != unset {
+			return mode.String()
+		}
+		return "as the server's --checks says"
+	}
+	all := of(check)
+	out := fmt.Sprintf("%s for %s: %s", check, s.String(), all)
+	if check != conflict.Any {
+		return out
+	}
+	for _, c := range conflict.Checks() {
+		if mode := of(c.Code); mode != all {
+			out += fmt.Sprintf("; %s: %s", c.Code, mode)
+		}
+	}
+	return out
+}
+
+func (a *app) listChecks(ctx context.Context, conn *pgx.Conn) error {
+	var set []checkSetting
 	ok, err := a.has(ctx, conn, "settings")
 	if err != nil {
 		return err
 	}
 	if ok {
-		rows, err := conn.Query(ctx, `SELECT lake, table_id, "check", mode FROM eider.settings ORDER BY lake, table_id, "check"`)
-		if err != nil {
-			return plain(err)
-		}
-		if set, err = pgx.CollectRows(rows, pgx.RowToStructByPos[setting]); err != nil {
-			return plain(err)
+		if set, err = checkSettings(ctx, conn); err != nil {
+			return err
 		}
 	}
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
@@ -146,12 +228,12 @@ func (a *app) listChecks(ctx context.Context, conn *pgx.Conn) error {
 	}
 	fmt.Fprintln(w, "\nSET FOR\tCHECK\tMODE")
 	for _, s := range set {
-		scope := "the catalog"
+		var scope checkScope
 		if s.Lake != nil {
-			scope = "lake " + *s.Lake
+			scope.lake = *s.Lake
 		}
 		if s.Table != nil {
-			scope += fmt.Sprintf(", table %d", *s.Table)
+			scope.table = tableID(*s.Table)
 		}
 		check, mode := "*", ""
 		if s.Check != nil {
@@ -160,7 +242,7 @@ func (a *app) listChecks(ctx context.Context, conn *pgx.Conn) error {
 		if s.Mode != nil {
 			mode = *s.Mode
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", scope, check, mode)
+		fmt.Fprintf(w, "%s\t%s\t%s\n", scope.String(), check, mode)
 	}
 	if len(set) == 0 {
 		fmt.Fprintln(w, "(nothing)\t\t")
@@ -168,7 +250,8 @@ func (a *app) listChecks(ctx context.Context, conn *pgx.Conn) error {
 	return w.Flush()
 }
 
-// setCheck replaces the setting of a check for a scope; mode "" removes it.
+// setCheck replaces the setting of a check for a scope; mode "" removes it. It prints what
+// counts there from the next commit on.
 func (a *app) setCheck(ctx context.Context, conn *pgx.Conn, s checkScope, check, mode string) (err error) {
 	ok, err := a.has(ctx, conn, "settings")
 	if err != nil {
@@ -201,7 +284,8 @@ func (a *app) setCheck(ctx context.Context, conn *pgx.Conn, s checkScope, check,
 		where += " AND lake IS NULL"
 	}
 	if s.table != 0 {
-		table, args = &s.table, append(args, s.table)
+		id := int64(s.table)
+		table, args = &id, append(args, id)
 		where += fmt.Sprintf(" AND table_id = $%d", len(args))
 	} else {
 		where += " AND table_id IS NULL"
@@ -218,7 +302,15 @@ func (a *app) setCheck(ctx context.Context, conn *pgx.Conn, s checkScope, check,
 			return plain(err)
 		}
 	}
-	return plain(tx.Commit(ctx))
+	if err := tx.Commit(ctx); err != nil {
+		return plain(err)
+	}
+	set, err := checkSettings(ctx, conn)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(a.out, inForce(set, s, conflict.Code(check)))
+	return err
 }
 
 func (a *app) listFindings(ctx context.Context, conn *pgx.Conn) error {

@@ -41,22 +41,28 @@ func TestChecks(t *testing.T) {
 	eider(t, "", env, "checks", "findings").want(t, 0)
 	eider(t, "", env, "checks", "reset", "negative").want(t, 1, "nothing is set")
 	refused(break7)
-	eider(t, "", env, "checks", "set", "negative", "warn", "--table", "7").want(t, 0)
+	for _, id := range []string{"-1", "0", "seven", "7.5", "99999999999999999999"} {
+		eider(t, "", env, "checks", "set", "negative", "warn", "--table", id).want(t, 2, "--table", id, "a table_id is a whole number from 1 on")
+	}
+	eider(t, "", env, "checks", "set", "negative", "warn", "--table", "7").want(t, 0, "negative for the catalog, table 7: warn\n")
 	if err := exec(break7); err != nil {
 		t.Error(err)
 	}
 	refused(break8)
 	eider(t, "", env, "checks", "findings").want(t, 0, "negative", "record_count of table 7 would be -1")
-	eider(t, "", env, "checks", "set", "*", "off", "--lake", "public").want(t, 0)
+	eider(t, "", env, "checks", "set", "*", "off", "--lake", "public").want(t, 0, "* for lake public: off\n")
 	if err := exec(break8); err != nil {
 		t.Error(err)
 	}
 	eider(t, "", env, "checks", "list").want(t, 0, "head-removed", "lake public", "the catalog, table 7")
-	eider(t, "", env, "checks", "reset", "*", "--lake", "public").want(t, 0)
+	eider(t, "", env, "checks", "reset", "*", "--lake", "public").want(t, 0, "* for lake public: as the server's --checks says\n")
 	if err := exec("update eider.settings set mode = 'nonsense'"); err != nil {
 		t.Error(err)
 	}
 	refused("update ducklake_table_stats set record_count = -2 where table_id = 7")
+	eider(t, "", env, "checks", "set", "span", "off", "--table", "9").want(t, 0, "span for the catalog, table 9: off\n")
+	eider(t, "", env, "checks", "set", "*", "warn", "--lake", "public", "--table", "9").want(t, 0, "* for lake public, table 9: warn; span: off\n")
+	eider(t, "", env, "checks", "reset", "*", "--lake", "public", "--table", "9").want(t, 0, "table 9: as the server's --checks says; span: off\n")
 	eider(t, "", env, "checks", "set", "bogus", "warn").want(t, 2, "unknown check")
 	eider(t, "", env, "checks", "set", "negative", "loud").want(t, 2, "unknown mode")
 	eider(t, "", env, "checks", "list", "--catalog", "nothere").want(t, 1, "nothere")
