@@ -3,6 +3,7 @@ package guard
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/eiderdb/eider/conflict"
 	"github.com/eiderdb/eider/kv/rel"
@@ -14,6 +15,7 @@ import (
 const (
 	oidInt8        = 20
 	oidText        = 25
+	oidVarchar     = 1043
 	oidTimestamptz = 1184
 )
 
@@ -59,6 +61,47 @@ func ownTable(txn *store.Txn, name string) (*rel.Table, error) {
 	return txn.CreateTable(&rel.Table{Schema: s.OID, Name: name, Kind: rel.KindTable, Columns: columnsOf(name)})
 }
 
+// unfit says why a table of the name cannot take findings, "" when it can. Somebody may have
+// made it, or altered it: it may have more columns, which stay NULL, but not fewer.
+func unfit(t *rel.Table) string {
+	if t.Kind != rel.KindTable {
+		return "it is not a table"
+	}
+	if len(t.Checks) > 0 {
+		return "it has check constraints"
+	}
+	ours := columnsOf(findingsTable)
+	for i := range ours {
+		c, ok := t.Column(ours[i].Name)
+		switch {
+		case !ok:
+			return fmt.Sprintf("it has no column %q", ours[i].Name)
+		case (c.Type != ours[i].Type && (c.Type != oidVarchar || ours[i].Type != oidText)) || c.Mod != -1:
+			return fmt.Sprintf("its column %q is of another type", c.Name)
+		}
+	}
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		always := slices.Contains([]string{"found_at", "lake", "check", "text", "user_name", "application"}, c.Name)
+		if c.NotNull && !c.Dropped && !always {
+			return fmt.Sprintf("its column %q takes no NULL", c.Name)
+		}
+	}
+	return ""
+}
+
+// unwritable tells the log why findings are not written, once for each reason: every commit
+// that has some would meet it again. "" says that they are.
+func (g *Guard) unwritable(catalog, why string) {
+	if why == "" {
+		g.unfit.Delete(catalog)
+		return
+	}
+	if was, ok := g.unfit.Swap(catalog, why); !ok || was != why {
+		g.o.Logger.Error("findings are not written to eider.findings: it is not the server's table", "catalog", catalog, "reason", why)
+	}
+}
+
 // recordTries bounds how often findings are written again after a race for their table.
 const recordTries = 5
 
@@ -99,6 +142,11 @@ func (r *run) insert(txn *store.Txn) error {
 	if err != nil {
 		return err
 	}
+	why := unfit(t)
+	r.g.unwritable(r.catalog, why)
+	if why != "" {
+		return nil
+	}
 	now := r.g.o.Clock().UnixMicro() - pgEpochMicros
 	for _, f := range r.findings {
 		values := map[string][]byte{
@@ -116,7 +164,7 @@ func (r *run) insert(txn *store.Txn) error {
 		}
 		var b row.Builder
 		b.Reset()
-		for i := range t.Columns { // somebody may have altered the table
+		for i := range t.Columns {
 			if v, ok := values[t.Columns[i].Name]; ok && !t.Columns[i].Dropped {
 				b.Bytes(v)
 			} else {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/eiderdb/eider/conflict"
@@ -30,7 +31,8 @@ type Options struct {
 
 // Guard looks at commits that write to lakes. It is safe for concurrent use.
 type Guard struct {
-	o Options
+	o     Options
+	unfit sync.Map // of a catalog's findings table, why it cannot be used: string by string
 }
 
 // New makes a Guard.
