@@ -13,10 +13,10 @@ type Names struct {
 // without saying it is refused; so is one that says it drops or compacts what it does not
 // touch, since it would stop others for nothing.
 //
-// A commit without a snapshot says nothing, and one that makes the lake is DuckLake's own
-// fixed text.
+// A commit without a snapshot says nothing, one that makes the lake is DuckLake's own
+// fixed text, and what cannot be read is ChangesUnreadable's.
 func Agree(c *ChangeSet, names Names) []Violation {
-	if c.Parts&PartSnapshot == 0 || c.Parts&PartBootstrap != 0 {
+	if c.Parts&PartSnapshot == 0 || c.Parts&PartBootstrap != 0 || c.Unread {
 		return nil
 	}
 	a := agreement{set: c, names: names}

@@ -55,7 +55,7 @@ func (k *checker) compactions() error {
 		t := &k.Set.Tables[i]
 		// Older clients call both a compaction: what becomes of its sources tells.
 		old, ends := k.Set.Says(t.ID, CompactedTable), t.Ops.Has(OpRewrite)
-		merges := k.Set.Says(t.ID, MergeAdjacent) || old && (t.Ops.Has(OpMerge) || !ends)
+		merges := k.Set.Says(t.ID, MergeAdjacent) || old && (t.Ops.Has(OpMerge) || !ends) || k.Set.Unread && t.Ops.Has(OpMerge)
 		switch {
 		case k.Set.Says(t.ID, RewriteDelete) || old && ends:
 			if err := k.rewrite(t.ID, merges); err != nil {

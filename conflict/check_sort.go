@@ -13,7 +13,7 @@ import (
 func (k *checker) textSorts() error {
 	for i := range k.DeleteFiles.Added {
 		d := &k.DeleteFiles.Added[i]
-		if !k.addedFile(d.DataFileID) || !k.Set.Says(d.TableID, InlineFlush, FlushedInlined) {
+		if !k.addedFile(d.DataFileID) || !k.flushesRows(d.TableID) {
 			continue
 		}
 		column, err := k.textSort(d.TableID)
@@ -26,6 +26,14 @@ func (k *checker) textSorts() error {
 		}
 	}
 	return nil
+}
+
+func (k *checker) flushesRows(table int64) bool {
+	if k.Set.Unread {
+		t := k.Set.Table(table)
+		return t != nil && t.Ops.Has(OpFlushRows)
+	}
+	return k.Set.Says(table, InlineFlush, FlushedInlined)
 }
 
 // textSort returns a column in the sort order of a table that sorts otherwise as text.

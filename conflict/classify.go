@@ -127,6 +127,9 @@ type ChangeSet struct {
 	// Dropped with one id.
 	AlteredViews []int64
 	Changes      Changes // what its changes_made says
+	// Unread says that its changes_made cannot be read: Changes is empty, and what only
+	// changes_made could tell is not known.
+	Unread bool
 }
 
 // Table returns what the commit does to a table.
@@ -150,20 +153,19 @@ func (c *ChangeSet) Says(id int64, kinds ...ChangeKind) bool {
 
 // Classify reads a commit. The rows decide; changes_made is asked only where rows alone
 // are ambiguous (a rewrite ends files and adds files, as an UPDATE of whole files does).
-// The error is ErrChanges.
+// The error is ErrChanges; the set then is what the rows alone say.
 func Classify(b *Batch) (*ChangeSet, error) {
 	made, err := ParseChanges(b.ChangesMade())
-	if err != nil {
-		return nil, err
+	c := classifier{
+		b: b, set: &ChangeSet{Changes: made, Unread: err != nil}, tables: map[int64]*TableChange{}, expired: map[int64]bool{},
 	}
-	c := classifier{b: b, set: &ChangeSet{Changes: made}, tables: map[int64]*TableChange{}, expired: map[int64]bool{}}
 	c.parts()
 	c.objects()
 	c.tableRows()
 	c.files()
 	c.inlined()
 	c.meaning()
-	return c.set, nil
+	return c.set, err
 }
 
 type classifier struct {

@@ -66,7 +66,7 @@ func TestClassifyParts(t *testing.T) {
 
 func TestClassifyRefusesGrammar(t *testing.T) {
 	t.Parallel()
-	if _, err := conflict.Classify(commit("eider_turn:1", nil)); !errors.Is(err, conflict.ErrChanges) {
+	if set, err := conflict.Classify(commit("eider_turn:1", nil)); !errors.Is(err, conflict.ErrChanges) || !set.Unread || set.Parts != conflict.PartSnapshot {
 		t.Fatal(err)
 	}
 }
