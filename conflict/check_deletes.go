@@ -249,7 +249,8 @@ func (k *checker) removedDeleteFile(d *lake.DeleteFile) error {
 	return nil
 }
 
-// inlinedDeletes: they name live data files of their table, and rows that these have.
+// inlinedDeletes: they name live data files of their table, and rows that these have, each
+// once.
 func (k *checker) inlinedDeletes() error {
 	for i := range k.InlinedDeletes {
 		in := &k.InlinedDeletes[i]
@@ -274,8 +275,27 @@ func (k *checker) inlinedDeletes() error {
 				break
 			}
 		}
+		if d, ok := repeatedDelete(in.Added); ok {
+			k.add(InlinedTwice(k.ref(in.TableID), d.RowID, d.FileID))
+		}
 	}
 	return nil
+}
+
+// repeatedDelete finds a delete of a row that an earlier one of the list has deleted.
+func repeatedDelete(list []lake.InlinedDelete) (d lake.InlinedDelete, ok bool) {
+	if len(list) < 2 {
+		return d, false
+	}
+	seen := make(map[[2]int64]bool, len(list))
+	for _, d := range list {
+		at := [2]int64{d.FileID, d.RowID}
+		if seen[at] {
+			return d, true
+		}
+		seen[at] = true
+	}
+	return d, false
 }
 
 // overlaps: no position is both in a delete file and inlined.
@@ -328,7 +348,7 @@ func (k *checker) overlaps() error {
 }
 
 // inlinedTwice: a row is deleted inline once. A client that has planned on the newest
-// snapshot knows what is deleted; the relation is read only for others.
+// snapshot knows what is deleted; the relation, which has no index, is read only for others.
 func (k *checker) inlinedTwice(in *InlinedDeletes, file int64) error {
 	if k.HasBase && k.Base >= k.head.ID {
 		return nil

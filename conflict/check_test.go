@@ -172,6 +172,12 @@ func TestCheck(t *testing.T) {
 		{"(c) history of an ended file", "deleted_from_table:1", func(_ *state, b *conflict.Batch) {
 			b.DeleteFiles.Added = []lake.DeleteFile{dated(deleteFile(11, 5, 1), 2, 2)}
 		}, nil, ""},
+		{"a row deleted inline twice", "inlined_delete:1", func(_ *state, b *conflict.Batch) {
+			twice := lake.InlinedDelete{TableID: 1, FileID: 1, RowID: 7, Begin: 6}
+			b.InlinedDeletes = []conflict.InlinedDeletes{{TableID: 1, Rows: conflict.Rows[lake.InlinedDelete]{
+				Added: []lake.InlinedDelete{twice, {TableID: 1, FileID: 4, RowID: 7, Begin: 6}, twice},
+			}}}
+		}, nil, "delete-overlap"},
 		{"(c) inlined delete of an ended file", "inlined_delete:1", func(_ *state, b *conflict.Batch) {
 			b.InlinedDeletes = []conflict.InlinedDeletes{{TableID: 1, Rows: conflict.Rows[lake.InlinedDelete]{Added: []lake.InlinedDelete{{TableID: 1, FileID: 5, RowID: 1, Begin: 6}}}}}
 		}, nil, "delete-target"},

@@ -62,6 +62,12 @@ func DeletedTwice(t TableRef, file int64, rows int) Violation {
 		detail("Another transaction deleted rows of the same file at the same time.").hint(hintRunAgain)
 }
 
+// InlinedTwice refuses a commit that deletes a row inline twice itself.
+func InlinedTwice(t TableRef, row, file int64) Violation {
+	return terminal(CodeDeleteOverlap, stateCheck, t, "row %d of data file %d of table %v would be deleted inline twice", row, file, t).
+		detail("Readers would lose the deletes that come after it.")
+}
+
 // DeleteRace refuses a delete file beside inlined deletes that came since it was planned,
 // where the positions in the file could not be compared.
 func DeleteRace(t TableRef, file int64) Violation {

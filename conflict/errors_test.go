@@ -45,6 +45,7 @@ var constructors = map[string]any{
 	"IDBeyondCounter":       conflict.IDBeyondCounter,
 	"IDReused":              conflict.IDReused,
 	"InlinedDeletesDropped": conflict.InlinedDeletesDropped,
+	"InlinedTwice":          conflict.InlinedTwice,
 	"InlinedShape":          conflict.InlinedShape,
 	"MergeOfDeletedRows":    conflict.MergeOfDeletedRows,
 	"NameTaken":             conflict.NameTaken,
