@@ -81,7 +81,8 @@ type Batch struct {
 	Others []string
 	// Made, Dropped and Emptied are relations of the metadata schema that the commit makes,
 	// drops, and takes all rows of at once (TRUNCATE, or a rewrite by ALTER TABLE, whose
-	// rows are then not in the batch).
+	// rows are then not in the batch). One that gets another name or schema is dropped under
+	// the old and made under the new one.
 	Made, Dropped, Emptied []string
 }
 

@@ -22,15 +22,52 @@ var kept = []string{
 	"ducklake_name_mapping", "ducklake_schema_versions", "ducklake_inlined_data_tables",
 }
 
+// besides are the other tables that every lake has: one that is emptied is no loss, but
+// without one of them no client can load the lake, or write to it.
+var besides = []string{
+	"ducklake_metadata", "ducklake_tag", "ducklake_column_tag", "ducklake_file_column_stats", "ducklake_file_variant_stats",
+	"ducklake_files_scheduled_for_deletion", "ducklake_macro_parameters",
+}
+
+// taken: a lake loses none of its tables, by DROP or under another name, unless it loses
+// all of them in one commit.
+func (k *checker) taken() error {
+	var gone []string
+	for _, name := range k.Dropped {
+		if !slices.Contains(kept, name) && !slices.Contains(besides, name) || slices.Contains(gone, name) {
+			continue
+		}
+		if _, there, err := k.Is.InlinedColumns(name); err != nil {
+			return err
+		} else if !there {
+			gone = append(gone, name)
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	for _, name := range slices.Concat(kept, besides) {
+		if _, there, err := k.Is.InlinedColumns(name); err != nil {
+			return err
+		} else if there {
+			slices.Sort(gone)
+			k.add(TableDropped(gone, name))
+			return nil
+		}
+	}
+	return nil
+}
+
 // emptied: what TRUNCATE, DROP and rewrites by ALTER TABLE do to rows is not in the batch,
 // so no other check sees it. A migration of the format does all of them.
 //
-// A fixed table that is dropped for good is no matter of this check: no client can use the
-// lake from then on, so nothing is read wrongly, and those who take a lake apart table by
-// table must be able to. The same goes for relations of inlined data in what is left.
+// Relations of inlined data in what is left of a lake without its tables are no loss.
 func (k *checker) emptied() error {
-	if k.Set.Parts&PartMigration != 0 || len(k.Emptied)+len(k.Dropped) == 0 {
+	if k.Set.Parts&PartMigration != 0 || !k.hasHead || len(k.Emptied)+len(k.Dropped) == 0 {
 		return nil
+	}
+	if err := k.taken(); err != nil {
+		return err
 	}
 	names := slices.Clone(k.Emptied)
 	for _, name := range k.Dropped {

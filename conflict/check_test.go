@@ -349,6 +349,20 @@ func TestEmptied(t *testing.T) {
 		}, ""},
 		{"a table that is dropped", "ducklake_data_file", [2]int64{4, 3}, [2]int64{}, func(s *state, b *conflict.Batch) {
 			b.Emptied, b.Dropped, s.missing = nil, []string{"ducklake_data_file"}, []string{"ducklake_data_file"}
+		}, "table-dropped"},
+		{"a table of comments that is dropped", "ducklake_tag", [2]int64{}, [2]int64{}, func(s *state, b *conflict.Batch) {
+			b.Emptied, b.Dropped, s.missing = nil, []string{"ducklake_tag"}, []string{"ducklake_tag"}
+		}, "table-dropped"},
+		{"somebody's table that is dropped", "ducklake_notes", [2]int64{}, [2]int64{}, func(s *state, b *conflict.Batch) {
+			b.Emptied, b.Dropped, s.missing = nil, []string{"ducklake_notes"}, []string{"ducklake_notes"}
+		}, ""},
+		{"all tables are dropped", "ducklake_data_file", [2]int64{4, 3}, [2]int64{}, func(s *state, b *conflict.Batch) {
+			all := []string{"ducklake_column", "ducklake_data_file", "ducklake_delete_file"}
+			b.Emptied, b.Dropped, s.missing = nil, all, all
+		}, ""},
+		{"a migration drops a table", "ducklake_data_file", [2]int64{4, 3}, [2]int64{}, func(s *state, b *conflict.Batch) {
+			b.Emptied, b.Dropped, s.missing = nil, []string{"ducklake_data_file"}, []string{"ducklake_data_file"}
+			b.Options.Changed = []conflict.Edit[lake.Option]{{Before: lake.Option{Key: "version", Value: "0.3"}, After: lake.Option{Key: "version", Value: "1.0"}}}
 		}, ""},
 		{"one that is dropped and made", "ducklake_delete_file", [2]int64{4, 3}, [2]int64{}, func(_ *state, b *conflict.Batch) {
 			b.Emptied, b.Dropped, b.Made = nil, []string{"ducklake_delete_file"}, []string{"ducklake_delete_file"}

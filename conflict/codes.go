@@ -20,6 +20,7 @@ func Checks() []CheckInfo {
 		{CodeDeleteDate, "not refused but put right: delete files that take another's place and say less for older snapshots"},
 		{CodeRowsDropped, "inlined rows that go without a data file that has them"},
 		{CodeTableEmptied, "a TRUNCATE, DROP or rewrite that takes rows which the lake needs"},
+		{CodeTableDropped, "a DROP or new name for some of the tables that make a lake, while others stay"},
 		{CodeTextSortFlush, "a flush with deletes on a table sorted by a column that is kept as text"},
 		{CodeTableGone, "a new version of a table, view or column that was dropped"},
 		{CodeInlinedShape, "an inlined table with other columns than its table"},

@@ -9,6 +9,7 @@ const (
 	CodeRowsDropped    Code = "rows-dropped"
 	CodeBaseExpired    Code = "base-expired"
 	CodeTableEmptied   Code = "table-emptied"
+	CodeTableDropped   Code = "table-dropped"
 )
 
 // DeletesDropped refuses the removal of a live delete file without one that takes its place.
@@ -37,6 +38,14 @@ func TableEmptied(t TableRef, relation string, rows int64) Violation {
 	return terminal(CodeTableEmptied, stateObjectState, t,
 		"%s would lose its rows, or have them all written again: there are %d that the lake needs", quoted(relation), rows).
 		detail("TRUNCATE, DROP TABLE and ALTER TABLE with a rewrite change rows without naming them, so that no check can look at them.")
+}
+
+// TableDropped refuses to drop or rename some of the tables that make a lake, while others
+// of them stay.
+func TableDropped(gone []string, stays string) Violation {
+	return terminal(CodeTableDropped, stateObjectState, TableRef{}, "the lake would go on without %s", joinWords(gone)).
+		detail("It keeps %s, but no client could use it.", quoted(stays)).
+		hint("To remove a lake, drop its schema, or all its tables in one transaction.")
 }
 
 // DeleteCountBeyond refuses a delete file with more rows than its data file has.

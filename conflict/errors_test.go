@@ -73,6 +73,7 @@ var constructors = map[string]any{
 	"SnapshotTime":          conflict.SnapshotTime,
 	"SnapshotTimeMoved":     conflict.SnapshotTimeMoved,
 	"SourceGone":            conflict.SourceGone,
+	"TableDropped":          conflict.TableDropped,
 	"TableEmptied":          conflict.TableEmptied,
 	"TableGone":             conflict.TableGone,
 	"TableTwice":            conflict.TableTwice,

@@ -167,6 +167,9 @@ func (s *state) InlinedDeletes(table int64) ([]lake.InlinedDelete, error) {
 }
 
 func (s *state) InlinedColumns(relation string) ([]string, bool, error) {
+	if slices.Contains(s.missing, relation) {
+		return nil, false, nil
+	}
 	names, ok := s.relations[relation]
 	return names, ok, nil
 }

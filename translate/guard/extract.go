@@ -89,6 +89,9 @@ func extract(txn *store.Txn) ([]*commit, error) {
 			return nil
 		}
 		snapshots, ok := txn.TableByName(space, snapshotTable)
+		if !ok {
+			snapshots, ok = goneSnapshots(txn, space)
+		}
 		if !ok || !isSnapshots(snapshots) {
 			return nil
 		}
@@ -109,25 +112,24 @@ func extract(txn *store.Txn) ([]*commit, error) {
 		return nil, err
 	}
 	txn.Reshaped(func(before, after *rel.Table) {
-		t := after
-		if t == nil {
-			t = before
+		note := func(t *rel.Table, in func(*conflict.Batch) *[]string) {
+			if t.Kind != rel.KindTable {
+				return
+			}
+			if c := of(t.Schema); c != nil {
+				list := in(c.batch)
+				*list = append(*list, t.Name)
+			}
 		}
-		if t == nil || t.Kind != rel.KindTable {
-			return
+		moved := renamed(before, after)
+		if before != nil && (after == nil || moved) {
+			note(before, func(b *conflict.Batch) *[]string { return &b.Dropped })
 		}
-		c := of(t.Schema)
-		if c == nil {
-			return
+		if after != nil && (before == nil || moved) {
+			note(after, func(b *conflict.Batch) *[]string { return &b.Made })
 		}
-		b := c.batch
-		switch {
-		case before == nil:
-			b.Made = append(b.Made, t.Name)
-		case after == nil:
-			b.Dropped = append(b.Dropped, t.Name)
-		case before.Storage != after.Storage:
-			b.Emptied = append(b.Emptied, t.Name)
+		if before != nil && after != nil && before.Storage != after.Storage {
+			note(after, func(b *conflict.Batch) *[]string { return &b.Emptied })
 		}
 	})
 	for _, c := range out {
@@ -136,6 +138,21 @@ func extract(txn *store.Txn) ([]*commit, error) {
 		pair(&b.DeleteFiles, func(d lake.DeleteFile) int64 { return d.ID })
 	}
 	return out, nil
+}
+
+// renamed says whether a relation that a transaction alters gets another name or schema.
+func renamed(before, after *rel.Table) bool {
+	return before != nil && after != nil && (before.Schema != after.Schema || before.Name != after.Name)
+}
+
+// goneSnapshots is the table of snapshots that a transaction takes away from a schema.
+func goneSnapshots(txn *store.Txn, space uint32) (t *rel.Table, ok bool) {
+	txn.Reshaped(func(before, after *rel.Table) {
+		if before != nil && before.Schema == space && before.Name == snapshotTable && (after == nil || renamed(before, after)) {
+			t, ok = before, true
+		}
+	})
+	return t, ok
 }
 
 // isSnapshots says whether a table has the columns that a lake's snapshots have had in
