@@ -132,6 +132,11 @@ func guardCases(ctx context.Context, t testing.TB, c *pgconn.PgConn) []guardCase
 		{"path twice", h.batch(h.next(0, 0, 1), inserted, row("ducklake_data_file", "table_id = "+tID, with("data_file_id", newFile, "row_id_start", "1000")))},
 		{"snapshot of tomorrow", strings.Replace(h.batch(h.next(0, 0, 0), ""), fmt.Sprintf("(%d,", h.id+1), fmt.Sprintf("(%d,", h.id+2), 1)},
 		{"columns end and the table lives", h.batch(h.next(1, 0, 0), "altered_table:"+tID, "UPDATE ducklake_column SET end_snapshot = "+begin+" WHERE table_id = "+tID)},
+		{"deleted inline twice in one commit", h.batch(h.next(0, 0, 0), "inlined_delete:"+tID, "INSERT INTO ducklake_inlined_delete_"+tID+" VALUES (0, 7, "+begin+"), (0, 7, "+begin+")")},
+		{"time without end", fmt.Sprintf("UPDATE ducklake_snapshot SET snapshot_time = 'infinity' WHERE snapshot_id = %d", h.id)},
+		{"files dropped", "DROP TABLE ducklake_data_file"},
+		{"snapshots dropped", "DROP TABLE ducklake_snapshot"},
+		{"comments renamed", "ALTER TABLE ducklake_tag RENAME TO ducklake_tag_old"},
 		{"G13 twice", h.batch(h.next(0, 0, 0), "inlined_delete:"+tID, "INSERT INTO ducklake_inlined_delete_"+tID+" SELECT file_id, row_id, "+begin+" FROM ducklake_inlined_delete_"+tID)},
 	}
 }
