@@ -30,6 +30,7 @@ var (
 	metricCommitBytes  = Metric{"eider_commit_bytes_total", "counter", nil, "Bytes of committed write batches."}
 	metricAttempts     = Metric{"eider_commit_attempts_total", "counter", []string{"catalog", "outcome"}, "Attempts to commit a DuckLake snapshot, by outcome: committed, or what the attempt lost a race for: snapshot (the next snapshot's id), row, schema."}
 	metricTurnWaits    = Metric{"eider_commit_turn_wait_seconds", "histogram", []string{"kind"}, "Time that transactions waited for their turn: retry (a transaction that lost before), lease (a first attempt while losses are frequent), commit (a commit that lets a retry go first). Who did not wait is not counted."}
+	metricHeadsTold    = Metric{"eider_commit_heads_told_total", "counter", []string{"outcome"}, "Heads told to a connection before they were committed, by what became of them: kept by a commit, filled by the server with a snapshot that changes nothing, dropped by the connection."}
 	metricTurnOverruns = Metric{"eider_commit_turn_overruns_total", "counter", []string{"kind"}, "Turns taken away from their holder because somebody waited and the bound had passed."}
 	metricTurnHolders  = Metric{"eider_commit_turn_holders", "gauge", []string{"kind"}, "Transactions that hold the turn of their catalog."}
 	metricFindings     = Metric{"eider_findings_total", "counter", []string{"catalog", "check", "mode"}, "Commits to lakes that violated a check: refused (enforce) or let pass and recorded (warn)."}
@@ -66,7 +67,7 @@ var countedMetrics = []Metric{
 	metricAccepted, metricAuthFailures, metricPanics, metricReceived, metricSent, metricCopyRows,
 	metricStatements, metricDurations, metricErrors, metricCommits, metricRefused, metricConflicts,
 	metricGroups, metricGroupSize, metricCommitBytes, metricApplies,
-	metricAttempts, metricTurnWaits, metricTurnOverruns, metricTurnHolders, metricFindings,
+	metricAttempts, metricTurnWaits, metricTurnOverruns, metricHeadsTold, metricTurnHolders, metricFindings,
 }
 
 var liveMetrics = []Metric{

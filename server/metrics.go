@@ -36,6 +36,7 @@ type Metrics struct {
 	attempts     *prometheus.CounterVec
 	turnWaits    *prometheus.HistogramVec
 	turnOverruns *prometheus.CounterVec
+	headsTold    *prometheus.CounterVec
 	turnHolders  *prometheus.GaugeVec
 	findings     *prometheus.CounterVec
 
@@ -102,6 +103,7 @@ func NewMetrics() *Metrics {
 	m.attempts = counterVec(metricAttempts)
 	m.turnWaits = histogramVec(metricTurnWaits, seconds)
 	m.turnOverruns = counterVec(metricTurnOverruns)
+	m.headsTold = counterVec(metricHeadsTold)
 	m.findings = counterVec(metricFindings)
 	m.turnHolders = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: metricTurnHolders.Name, Help: metricTurnHolders.Help}, metricTurnHolders.Labels)
 	m.reg.MustRegister(m.turnHolders)
@@ -197,6 +199,9 @@ func (m *Metrics) TurnWait(_ string, kind store.TurnKind, waited time.Duration) 
 func (m *Metrics) TurnHeld(_ string, kind store.TurnKind, change int) {
 	m.turnHolders.WithLabelValues(string(kind)).Add(float64(change))
 }
+
+// HeadTold counts a head that was told before its commit.
+func (m *Metrics) HeadTold(_, outcome string) { m.headsTold.WithLabelValues(outcome).Inc() }
 
 // TurnOverrun counts a turn that was taken away.
 func (m *Metrics) TurnOverrun(_ string, kind store.TurnKind) {

@@ -23,9 +23,14 @@ func (s *Session) Parse(ctx context.Context, name, sql string, paramOIDs []uint3
 	defer s.edge(ctx, nil, &err)
 	s.setActivity("active", sql)
 	defer s.setIdle()
-	if err := s.awaitTurn(ctx, sql); err != nil {
+	if err := s.awaitTurn(ctx, sql, true); err != nil {
 		return err
 	}
+	end, err := s.pretend(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
 	if p, err := s.parseCached(name, sql, paramOIDs); p != nil || err != nil {
 		if err != nil {
 			return err
@@ -184,7 +189,7 @@ func (s *Session) Bind(ctx context.Context, portalName, stmt string, paramFormat
 		return pgerr.New(pgerr.ProtocolViolation, "bind message has %d result formats but query has %d columns", len(resultFormats), len(p.cols))
 	}
 	s.startTx()
-	if err := s.awaitTurn(ctx, p.sql); err != nil {
+	if err := s.awaitTurn(ctx, p.sql, false); err != nil {
 		return err
 	}
 	values, err := s.bindParams(p, paramFormats, params)

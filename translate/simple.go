@@ -173,9 +173,14 @@ func isConflict(err error) bool { return errors.Is(err, store.ErrSerialization) 
 func (s *Session) simpleAttempt(ctx context.Context, rq *request, last bool, out Out) error {
 	sctx, cancel := s.statementContext(ctx)
 	defer cancel()
-	if err := s.awaitTurn(sctx, rq.sql[rq.fp.Start:]); err != nil {
+	if err := s.awaitTurn(sctx, rq.sql[rq.fp.Start:], true); err != nil {
 		return s.cause(sctx, err)
 	}
+	end, err := s.pretend(sctx)
+	if err != nil {
+		return s.cause(sctx, err)
+	}
+	defer end()
 	if err := s.resolve(rq); err != nil {
 		return err
 	}

@@ -42,6 +42,9 @@ type turnState struct {
 	// to be a writer's.
 	began, writes bool
 	habit         habit
+	steps         steps
+	// schema is where the head is that the running transaction may have been promised.
+	schema string
 	// retry is the running transaction if it has, or had, a retry's turn.
 	retry *store.Txn
 }
@@ -211,8 +214,15 @@ func classifyFirst(sql string) firstRead {
 }
 
 // awaitTurn waits for the turn if the statement begins a transaction that should have one.
-// It must be called before the transaction takes its view.
-func (s *Session) awaitTurn(ctx context.Context, sql string) error {
+// It must be called before the transaction takes its view. told says that the caller
+// answers a head read by pretend, if the transaction was promised one.
+func (s *Session) awaitTurn(ctx context.Context, sql string, told bool) error {
+	if !s.tx.failed && s.promised() {
+		if schema, ok := headSchema(sql); told && ok && schema == s.turn.schema {
+			return nil
+		}
+		return s.settle(ctx)
+	}
 	if !s.tx.block || s.tx.failed || s.tx.txn != nil && s.tx.txn.HasSnapshot() || !s.catalog.Turns() {
 		return nil
 	}
@@ -234,7 +244,11 @@ func (s *Session) awaitTurn(ctx context.Context, sql string) error {
 			return err
 		}
 		s.turn.retry = t
-		if err := t.AwaitRetry(ctx); err != nil || first == readHead {
+		err = t.AwaitRetry(ctx)
+		if err == nil {
+			err = s.fillOpen(ctx, t)
+		}
+		if err != nil || first == readHead {
 			return err
 		}
 		if err := t.EnsureSnapshot(); err != nil {
@@ -246,7 +260,9 @@ func (s *Session) awaitTurn(ctx context.Context, sql string) error {
 		if err != nil {
 			return err
 		}
-		return t.AwaitLease(ctx)
+		f := s.forecast(sql, told)
+		s.turn.schema = f.Schema
+		return t.AwaitLease(ctx, &snapshotRace, f)
 	}
 	return nil
 }
@@ -310,7 +326,8 @@ func (s *Session) noteLoss(ctx context.Context, t *store.Txn, err error) {
 }
 
 // noteCommit notes that the session committed a snapshot.
-func (s *Session) noteCommit() {
+func (s *Session) noteCommit(t *store.Txn) {
+	s.turn.steps.learn(t.Step())
 	s.turn.lost, s.turn.retry = false, nil
 	s.turn.writes, s.turn.wrote = true, s.now()
 	s.turn.client.setOverran(false)
@@ -323,6 +340,9 @@ func (s *Session) noteEnd() {
 	}
 	if s.turn.began {
 		s.turn.habit.learn(s.turn.writes)
+		if !s.turn.writes {
+			s.turn.steps.n = 0
+		}
 	}
 	s.turn.began, s.turn.writes, s.turn.retry = false, false, nil
 }

@@ -31,9 +31,13 @@ func batch(n int) string {
 
 // turnWorld is a world in the fake time of a test of its own.
 func turnWorld(t *testing.T, f func(w *world)) {
+	turnWorldWith(t, store.TurnOptions{NoPromise: true}, f)
+}
+
+func turnWorldWith(t *testing.T, o store.TurnOptions, f func(w *world)) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
-		st, err := store.Open(ctx, memkv.New(), store.Options{})
+		st, err := store.Open(ctx, memkv.New(), store.Options{Turns: o})
 		if err != nil {
 			t.Fatal(err)
 		}

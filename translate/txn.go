@@ -178,7 +178,7 @@ func (s *Session) commitTx(ctx context.Context) error {
 		err = t.AwaitStable(ctx)
 	}
 	if err == nil && t != nil {
-		t.Contend(ctx, snapshotTable)
+		t.Contend(ctx, &snapshotRace)
 		err = s.deps.Guard.Commit(ctx, t, guard.Info{
 			User: s.opts.User, Application: s.set.text("application_name"),
 			Looked: s.tx.looked, Since: s.tx.since, HasSince: s.tx.hasSince, Rebase: s.rebases,
@@ -191,7 +191,7 @@ func (s *Session) commitTx(ctx context.Context) error {
 		return err
 	}
 	if t != nil && t.Contends() {
-		s.noteCommit()
+		s.noteCommit(t)
 	}
 	notifies, listens := s.tx.notifies, s.tx.listens
 	s.finishTx(true)

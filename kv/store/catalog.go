@@ -121,6 +121,7 @@ func (c *Catalog) reloadLocked() error {
 	c.nextOID.Store(max(c.nextOID.Load(), oid))
 	c.nextID.Store(max(c.nextID.Load(), id))
 	if c.cur != nil {
+		c.turns.forgetHeads()
 		// What of the last epoch is on disk is settled now: its instance writes no more.
 		kept := max(v.seq, c.base)
 		c.kept[c.epoch] = kept

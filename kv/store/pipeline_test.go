@@ -187,7 +187,7 @@ func appendRow(t *testing.T, tx *store.Txn, who string) (n int, done chan error)
 	must(t, err)
 	done = make(chan error, 1)
 	go func() {
-		tx.Contend(context.Background(), "log")
+		tx.Contend(context.Background(), &store.Race{Table: "log"})
 		done <- tx.Commit(context.Background())
 	}()
 	synctest.Wait()

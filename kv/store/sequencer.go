@@ -226,8 +226,7 @@ func (c *Catalog) writeGroup(members []*commitRequest) (_ *flight, err error) {
 	}
 	written = true // or perhaps
 	if err == nil {
-		c.publish(g, f.seq, markOID, markID)
-		leaveTurns(members)
+		leaveTurns(members, c.publish(g, f.seq, markOID, markID))
 	}
 	return f, err
 }
@@ -268,10 +267,11 @@ func (c *Catalog) finish(f *flight, err error) {
 }
 
 // leaveTurns gives back the turns of a published group. Refused members do it themselves,
-// when they give up.
-func leaveTurns(members []*commitRequest) {
+// when they give up. What was not seen to be published keeps no promise.
+func leaveTurns(members []*commitRequest, published bool) {
 	for _, m := range members {
 		if m.err == nil {
+			m.t.contend.known = m.t.contend.known && published
 			m.t.leaveTurn(true)
 		}
 	}
@@ -353,6 +353,9 @@ func (g *group) accept(t *Txn) error {
 		if err := g.checkEntries(t); err != nil {
 			return err
 		}
+	}
+	if c := &t.contend; c.adds && !g.c.turns.mayAdd(c) {
+		return t.violationAt(c.entry)
 	}
 	next, err := g.checkDescriptors(t)
 	if err != nil {

@@ -28,6 +28,8 @@ type TurnOptions struct {
 	Off bool
 	// NoPacing turns off leases for first attempts.
 	NoPacing bool
+	// NoPromise turns off promises of heads: the heir of a lease waits for the holder's commit.
+	NoPromise bool
 	// Bound is how long a retry may hold the turn while others wait for it. Default 2 s.
 	Bound time.Duration
 	// Lease is how long a first attempt may hold the turn at most while others wait for it:
@@ -88,17 +90,24 @@ type TurnObserver interface {
 	// CommitAttempt reports the end of an attempt to commit a snapshot: "committed", or
 	// what it lost: "snapshot", "row", "schema".
 	CommitAttempt(catalog, outcome string)
+	// HeadTold reports what became of a head that was promised: "kept" by a commit, "filled"
+	// by the server with a snapshot that changes nothing, "dropped" by who was promised it.
+	HeadTold(catalog, outcome string)
 }
 
 func (noObserver) TurnWait(string, TurnKind, time.Duration) {}
 func (noObserver) TurnHeld(string, TurnKind, int)           {}
 func (noObserver) TurnOverrun(string, TurnKind)             {}
 func (noObserver) CommitAttempt(string, string)             {}
+func (noObserver) HeadTold(string, string)                  {}
 
 // turn is one transaction's place in the order.
 type turn struct {
 	kind  TurnKind
 	ready chan struct{} // closed when the turn is granted; nil: it was free
+	tell  chan struct{} // closed when told is set; nil: it is not to be told
+	oid   uint32        // the contended table that its transaction reads the head of; 0: unknown
+	fore  Forecast
 
 	// The rest is guarded by turns.mu.
 
@@ -106,6 +115,8 @@ type turn struct {
 	since      time.Time // when it was granted
 	committing bool      // the holder is in the sequencer: its bound does not count
 	overran    bool
+	told       *promise // until its transaction has settled
+	base       Head     // the newest row of the contended table that its transaction knows
 }
 
 type turnState uint8
@@ -132,17 +143,19 @@ type turns struct {
 	storm atomic.Int64 // until when first attempts are paced, in Unix nanoseconds
 
 	mu      sync.Mutex
-	holder  *turn         // guarded by mu
-	entered int           // guarded by mu: commits that are in the sequencer
-	retries []*turn       // guarded by mu: in order of arrival
-	leases  []*turn       // guarded by mu: in order of arrival
-	commits []*commitWait // guarded by mu
-	section time.Duration // guarded by mu: recent time from the grant to the commit
-	timer   *time.Timer   // guarded by mu: runs while somebody waits for holder
+	holder  *turn           // guarded by mu
+	entered int             // guarded by mu: commits that are in the sequencer
+	retries []*turn         // guarded by mu: in order of arrival
+	leases  []*turn         // guarded by mu: in order of arrival
+	commits []*commitWait   // guarded by mu
+	section time.Duration   // guarded by mu: recent time from the grant to the commit
+	timer   *time.Timer     // guarded by mu: runs while somebody waits for holder
+	heads   map[uint32]Head // guarded by mu: by contended table, the newest row
+	open    *promise        // guarded by mu: what was promised and is not there yet
 }
 
 func newTurns(o TurnOptions, clock func() time.Time, obs TurnObserver, catalog func() string) *turns {
-	return &turns{o: o, clock: clock, obs: obs, catalog: catalog}
+	return &turns{o: o, clock: clock, obs: obs, catalog: catalog, heads: map[uint32]Head{}}
 }
 
 // stormy reports whether first attempts are to be paced.
@@ -155,43 +168,69 @@ func (g *turns) stormy() bool {
 func (g *turns) lost() { g.storm.Store(g.clock().Add(g.o.Storm).UnixNano()) }
 
 // take waits for the turn. The turn it returns may be over already: then the transaction
-// goes without. Each turn must be given back by end.
-func (g *turns) take(ctx context.Context, kind TurnKind) (*turn, error) {
-	u := &turn{kind: kind}
+// goes without. It may also be still to come, if its transaction was promised a head. Each
+// turn must be given back by end.
+func (g *turns) take(ctx context.Context, u *turn) error {
 	g.mu.Lock()
-	if g.holder == nil && g.entered == 0 && len(g.retries) == 0 && (kind == TurnRetry || len(g.leases) == 0) {
+	if g.holder == nil && g.entered == 0 && len(g.retries) == 0 && (u.kind == TurnRetry || len(g.leases) == 0) {
 		g.grant(u)
 		g.mu.Unlock()
-		return u, nil
+		return nil
 	}
 	u.ready = make(chan struct{})
-	queue := g.queue(kind)
+	if u.oid != 0 {
+		u.tell = make(chan struct{})
+	}
+	queue := g.queue(u.kind)
 	*queue = append(*queue, u)
 	g.watch()
+	g.tell()
 	g.mu.Unlock()
+	err := g.await(ctx, u, true)
+	if err != nil {
+		g.end(u)
+	}
+	return err
+}
 
+// await waits until the turn is granted, or too long; where told is set also until its
+// transaction is promised a head, which leaves the turn in the queue.
+func (g *turns) await(ctx context.Context, u *turn, told bool) error {
+	tell := u.tell
+	if !told {
+		tell = nil
+	}
+	if u.ready == nil {
+		return nil
+	}
 	start := g.clock()
 	giveUp := time.NewTimer(maxTurnWait * g.o.Bound)
 	defer giveUp.Stop()
 	var err error
 	select {
 	case <-u.ready:
+	case <-tell:
 	case <-giveUp.C:
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
 	g.mu.Lock()
-	if u.state == turnWaiting {
-		u.state = turnOver
-		*queue = slices.DeleteFunc(*queue, func(o *turn) bool { return o == u })
+	if !told || u.told == nil {
+		g.withdraw(u)
 	}
 	g.mu.Unlock()
-	g.obs.TurnWait(g.catalog(), kind, g.clock().Sub(start))
-	if err != nil {
-		g.end(u)
-		return nil, err
+	g.obs.TurnWait(g.catalog(), u.kind, g.clock().Sub(start))
+	return err
+}
+
+// withdraw ends u's wait. REQUIRES: g.mu.
+func (g *turns) withdraw(u *turn) {
+	if u.state != turnWaiting {
+		return
 	}
-	return u, nil
+	u.state = turnOver
+	queue := g.queue(u.kind)
+	*queue = slices.DeleteFunc(*queue, func(o *turn) bool { return o == u })
 }
 
 func (g *turns) queue(kind TurnKind) *[]*turn {
@@ -204,23 +243,34 @@ func (g *turns) queue(kind TurnKind) *[]*turn {
 // grant makes u the holder. REQUIRES: g.mu, no holder.
 func (g *turns) grant(u *turn) {
 	u.state, u.since = turnHeld, g.clock()
+	if u.told == nil {
+		u.base = g.heads[u.oid]
+	}
 	g.holder = u
 	g.obs.TurnHeld(g.catalog(), u.kind, 1)
+	// The heir is woken first: of two that are, Go runs the second at once.
+	g.tell()
 	if u.ready != nil {
 		close(u.ready)
 	}
 	g.watch()
 }
 
-// next grants the turn to the first who waits, retries before leases. While commits are
-// in the sequencer nobody gets it: what they write could make a holder lose.
+// next grants the turn to the first who waits, retries before leases; but before them to
+// who was promised a head, and would have lost after any other. While commits are in the
+// sequencer nobody gets it: what they write could make a holder lose.
 //
 // REQUIRES: g.mu.
 func (g *turns) next() {
 	if g.holder != nil || g.entered > 0 {
+		g.tell()
 		return
 	}
-	for _, queue := range []*[]*turn{&g.retries, &g.leases} {
+	first, second := &g.retries, &g.leases
+	if len(g.leases) > 0 && g.leases[0].told != nil {
+		first, second = second, first
+	}
+	for _, queue := range []*[]*turn{first, second} {
 		if len(*queue) > 0 {
 			u := (*queue)[0]
 			*queue = slices.Delete(*queue, 0, 1)
@@ -230,12 +280,17 @@ func (g *turns) next() {
 	}
 }
 
-// end gives a turn back. A second call does nothing.
-func (g *turns) end(u *turn) {
+// end gives a turn back, and what its transaction was promised. The state that it returns,
+// if any, is to be released. A second call does nothing.
+func (g *turns) end(u *turn) *view {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.passed(u)
+	g.withdraw(u)
+	v := g.forget(u)
 	g.endLocked(u)
 	g.next()
+	return v
 }
 
 // endLocked REQUIRES: g.mu; the caller calls next.
@@ -302,12 +357,13 @@ func (g *turns) bound(u *turn) time.Duration {
 }
 
 // enter lets a commit that adds a snapshot into the sequencer: at once if its transaction
-// holds the turn (u, which may be nil), else when no retry holds it or is about to. A nil
-// error must be followed by leave.
-func (g *turns) enter(ctx context.Context, u *turn) error {
+// holds the turn (u, which may be nil), should keep a promise, or fills in for who should
+// have; else when no retry holds the turn or is about to. A nil error must be followed by
+// leave.
+func (g *turns) enter(ctx context.Context, u *turn, fills bool) error {
 	g.mu.Lock()
 	own := u != nil && g.holder == u
-	if own || !g.closed() {
+	if own || fills || u != nil && g.open != nil && g.open.prior == u || !g.closed() {
 		g.entered++
 		if own {
 			u.committing = true
@@ -346,12 +402,12 @@ func (g *turns) enter(ctx context.Context, u *turn) error {
 }
 
 // closed reports whether commits of others than the holder must wait: a retry holds the
-// turn, or waits for the commits that are in the sequencer.
+// turn, or waits for the commits that are in the sequencer, or a promise is to be kept.
 //
 // REQUIRES: g.mu.
 func (g *turns) closed() bool {
 	if g.holder != nil {
-		return g.holder.kind == TurnRetry
+		return g.holder.kind == TurnRetry || g.open != nil
 	}
 	return len(g.retries) > 0 && g.entered > 0
 }
@@ -360,10 +416,16 @@ func (g *turns) closed() bool {
 func (g *turns) leave(u *turn, committed bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.leaveWith(u, committed)
+}
+
+// leaveWith REQUIRES: g.mu.
+func (g *turns) leaveWith(u *turn, committed bool) {
 	if u != nil {
 		if committed {
 			g.observe(u)
 		}
+		g.passed(u)
 		g.endLocked(u)
 	}
 	g.leaveLocked()

@@ -19,12 +19,14 @@ type turnLog struct {
 	waits    map[TurnKind]int
 	held     map[TurnKind]int
 	overruns map[TurnKind]int
+	told     map[TurnKind]int // by outcome
 }
 
 func (l *turnLog) TurnWait(_ string, k TurnKind, _ time.Duration) { l.add(l.waits, k, 1) }
 func (l *turnLog) TurnHeld(_ string, k TurnKind, n int)           { l.add(l.held, k, n) }
 func (l *turnLog) TurnOverrun(_ string, k TurnKind)               { l.add(l.overruns, k, 1) }
 func (l *turnLog) CommitAttempt(string, string)                   {}
+func (l *turnLog) HeadTold(_ string, outcome string)              { l.add(l.told, TurnKind(outcome), 1) }
 
 func (l *turnLog) add(m map[TurnKind]int, k TurnKind, n int) {
 	l.mu.Lock()
@@ -33,14 +35,14 @@ func (l *turnLog) add(m map[TurnKind]int, k TurnKind, n int) {
 }
 
 func testTurns(o TurnOptions) (*turns, *turnLog) {
-	l := &turnLog{waits: map[TurnKind]int{}, held: map[TurnKind]int{}, overruns: map[TurnKind]int{}}
+	l := &turnLog{waits: map[TurnKind]int{}, held: map[TurnKind]int{}, overruns: map[TurnKind]int{}, told: map[TurnKind]int{}}
 	return newTurns(o.withDefaults(), time.Now, l, func() string { return "c" }), l
 }
 
 func mustTake(t *testing.T, g *turns, kind TurnKind) *turn {
 	t.Helper()
-	u, err := g.take(context.Background(), kind)
-	if err != nil {
+	u := &turn{kind: kind}
+	if err := g.take(context.Background(), u); err != nil {
 		t.Fatal(err)
 	}
 	return u
@@ -145,7 +147,7 @@ func TestTurnLeaseAdapts(t *testing.T) {
 		for range 50 {
 			u := mustTake(t, g, TurnLease)
 			time.Sleep(5 * time.Millisecond)
-			if err := g.enter(context.Background(), u); err != nil {
+			if err := g.enter(context.Background(), u, false); err != nil {
 				t.Fatal(err)
 			}
 			g.leave(u, true)
@@ -167,14 +169,14 @@ func TestTurnCancel(t *testing.T) {
 		first := mustTake(t, g, TurnRetry)
 		ctx, cancel := context.WithCancel(context.Background())
 		go func() {
-			if _, err := g.take(ctx, TurnRetry); !errors.Is(err, context.Canceled) {
+			if err := g.take(ctx, &turn{kind: TurnRetry}); !errors.Is(err, context.Canceled) {
 				t.Errorf("cancelled: %v", err)
 			}
 			o.say("cancelled")
 		}()
 		synctest.Wait()
 		go func() {
-			if err := g.enter(ctx, nil); !errors.Is(err, context.Canceled) {
+			if err := g.enter(ctx, nil, false); !errors.Is(err, context.Canceled) {
 				t.Errorf("cancelled commit: %v", err)
 			}
 			o.say("commit")
@@ -195,7 +197,7 @@ func TestTurnCommits(t *testing.T) {
 	inTurn(t, TurnOptions{}, func(t *testing.T, g *turns, _ *turnLog) {
 		ctx := context.Background()
 		commit := func(u *turn) {
-			if err := g.enter(ctx, u); err != nil {
+			if err := g.enter(ctx, u, false); err != nil {
 				t.Error(err)
 			}
 			g.leave(u, true)
@@ -230,7 +232,7 @@ func TestTurnWaitsForCommits(t *testing.T) {
 	inTurn(t, TurnOptions{}, func(t *testing.T, g *turns, _ *turnLog) {
 		ctx := context.Background()
 		var o order
-		if err := g.enter(ctx, nil); err != nil {
+		if err := g.enter(ctx, nil, false); err != nil {
 			t.Fatal(err)
 		}
 		go func() {
@@ -241,7 +243,7 @@ func TestTurnWaitsForCommits(t *testing.T) {
 		}()
 		synctest.Wait()
 		go func() {
-			if err := g.enter(ctx, nil); err != nil {
+			if err := g.enter(ctx, nil, false); err != nil {
 				t.Error(err)
 			}
 			o.say("late")
@@ -259,7 +261,7 @@ func TestTurnWaitsForCommits(t *testing.T) {
 // TestTurnGivesUp: the wait for a turn has an end whatever the others do.
 func TestTurnGivesUp(t *testing.T) {
 	inTurn(t, TurnOptions{}, func(t *testing.T, g *turns, _ *turnLog) {
-		if err := g.enter(context.Background(), nil); err != nil {
+		if err := g.enter(context.Background(), nil, false); err != nil {
 			t.Fatal(err)
 		}
 		start := time.Now()
@@ -302,9 +304,12 @@ func TestTurnAttempts(t *testing.T) {
 							var err error
 							switch {
 							case attempt > 1:
-								u, err = g.take(ctx, TurnRetry)
+								u = &turn{kind: TurnRetry}
 							case wrote && g.stormy() && !o.NoPacing:
-								u, err = g.take(ctx, TurnLease)
+								u = &turn{kind: TurnLease}
+							}
+							if u != nil {
+								err = g.take(ctx, u)
 							}
 							if err != nil {
 								t.Error(err)
@@ -321,7 +326,7 @@ func TestTurnAttempts(t *testing.T) {
 								break
 							}
 							think(15 * time.Millisecond)
-							if err := g.enter(ctx, u); err != nil {
+							if err := g.enter(ctx, u, false); err != nil {
 								t.Error(err)
 								return
 							}

@@ -31,14 +31,12 @@ type Txn struct {
 	taken   func(tbl *rel.Table) bool
 	lost    func(lost *UniqueViolation) error
 
-	turn    *turn // nil: none was taken, or it was given back
-	had     *turn // as turn, but kept
-	entered bool  // turns.enter was called, turns.leave was not
-	contend struct {
-		ctx   context.Context // of the wait for the turn; nil: Contend was not called
-		table string
-		adds  bool
-	}
+	turn    *turn    // nil: none was taken, or it was given back
+	had     *turn    // as turn, but kept
+	told    *promise // what it was promised, until Settle
+	fills   bool     // see Fill
+	entered bool     // turns.enter was called, turns.leave was not
+	contend contest
 
 	exported []string
 	done     bool
@@ -131,7 +129,7 @@ func (t *Txn) setView(v *view) {
 // acquire returns the view that t is to read: the newest that is stable, or the newest at
 // all for a transaction that has, or had, the turn.
 func (t *Txn) acquire() (*view, error) {
-	if t.had != nil {
+	if t.had != nil || t.fills {
 		return t.cat.acquire()
 	}
 	return t.cat.acquireStable()
@@ -144,6 +142,9 @@ func (t *Txn) EnsureSnapshot() error {
 	}
 	if t.view != nil {
 		return nil
+	}
+	if t.told != nil {
+		return errUnsettled
 	}
 	v, err := t.acquire()
 	if err != nil {

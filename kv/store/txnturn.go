@@ -12,34 +12,52 @@ import (
 // AwaitRetry waits for the turn of a transaction that repeats one which lost a race. It
 // must be called before the transaction reads. Until the transaction ends, or the turn's
 // bound has passed, nobody else commits a snapshot. The error is the context's.
-func (t *Txn) AwaitRetry(ctx context.Context) error { return t.awaitTurn(ctx, TurnRetry) }
+func (t *Txn) AwaitRetry(ctx context.Context) error { return t.awaitTurn(ctx, &turn{kind: TurnRetry}) }
 
-// AwaitLease waits for the turn of a first attempt that is likely to commit a snapshot.
-// It must be called before the transaction reads, and waits only while losses are
-// frequent. The error is the context's.
-func (t *Txn) AwaitLease(ctx context.Context) error {
+// AwaitLease waits for the turn of a first attempt that is likely to commit a row of the
+// race. It must be called before the transaction reads, and waits only while losses are
+// frequent. It may return before its turn has come: see Promised. The error is the context's.
+func (t *Txn) AwaitLease(ctx context.Context, r *Race, f Forecast) error {
 	if t.cat.turns.o.NoPacing || !t.cat.turns.stormy() {
 		return nil
 	}
-	return t.awaitTurn(ctx, TurnLease)
+	u := &turn{kind: TurnLease, fore: f}
+	if f.Schema != "" {
+		u.oid = t.cat.tableOID(f.Schema, r.Table)
+	}
+	return t.awaitTurn(ctx, u)
 }
 
-func (t *Txn) awaitTurn(ctx context.Context, kind TurnKind) (err error) {
+// tableOID is the oid of a table in the newest state, or 0.
+func (c *Catalog) tableOID(schema, table string) uint32 {
+	c.mu.Lock()
+	desc := c.cur.schema
+	c.mu.Unlock()
+	if s, ok := desc.schemaByName(schema); ok {
+		if tbl, ok := desc.tableByName(s.OID, table); ok {
+			return tbl.OID
+		}
+	}
+	return 0
+}
+
+func (t *Txn) awaitTurn(ctx context.Context, u *turn) error {
 	if t.done {
 		return ErrTxnDone
 	}
 	if t.turn != nil || t.view != nil || t.cat.turns.o.Off {
 		return nil
 	}
-	t.turn, err = t.cat.turns.take(ctx, kind)
-	t.had = t.turn
-	return err
+	if err := t.cat.turns.take(ctx, u); err != nil {
+		return err
+	}
+	t.turn, t.had, t.told = u, u, u.told
+	return nil
 }
 
-// Contend says that transactions race for the keys of the tables of a name. If t adds one,
-// Commit lets the holder of the turn go first, unless ctx ends: then it fails with the
-// context's error.
-func (t *Txn) Contend(ctx context.Context, table string) { t.contend.ctx, t.contend.table = ctx, table }
+// Contend says that transactions race for the keys of tables. If t adds one, Commit lets
+// the holder of the turn go first, unless ctx ends: then it fails with the context's error.
+func (t *Txn) Contend(ctx context.Context, r *Race) { t.contend.ctx, t.contend.race = ctx, r }
 
 // Contends reports, after Commit, whether t has added what Contend named.
 func (t *Txn) Contends() bool { return t.contend.adds }
@@ -53,10 +71,10 @@ func (t *Txn) awaitCommit() error {
 	}
 	var taken bool
 	var err error
-	if c.adds, taken, err = t.adds(c.table); err != nil || !c.adds || taken || t.cat.turns.o.Off {
+	if c.adds, taken, err = t.adds(c.race.Table); err != nil || !c.adds || taken || t.cat.turns.o.Off {
 		return err
 	}
-	if err := t.cat.turns.enter(c.ctx, t.turn); err != nil {
+	if err := t.cat.turns.enter(c.ctx, t.turn, t.fills); err != nil {
 		return err
 	}
 	t.entered = true
@@ -144,17 +162,49 @@ func (t *Txn) HadRetry() bool {
 // as soon as others can see the commit, so that the next one need not wait for the disk.
 func (t *Txn) leaveTurn(committed bool) {
 	u, g := t.turn, t.cat.turns
-	t.turn = nil
+	t.turn, t.told = nil, nil
 	if t.entered {
 		t.entered = false
 		if committed {
 			g.obs.CommitAttempt(t.cat.Name(), "committed")
+			t.leaveCommitted(u)
+			return
 		}
-		g.leave(u, committed)
+		g.leave(u, false)
 		return
 	}
 	if u != nil {
-		g.end(u)
+		if v := g.end(u); v != nil {
+			t.cat.release(v)
+		}
+	}
+}
+
+// leaveCommitted is leaveTurn of a commit that was just published. Nobody else publishes
+// before it returns: the newest view is the one that the commit has left.
+func (t *Txn) leaveCommitted(u *turn) {
+	g, c := t.cat.turns, &t.contend
+	var v *view
+	if g.awaited(c) { // and is until then: whoever was promised it may only drop it
+		v, _ = t.cat.acquire() // without one, the engine is gone, and everybody's view with it
+	}
+	g.mu.Lock()
+	if c.known {
+		c.step, c.stepped = g.stepTo(c.oid, c.row)
+		g.heads[c.oid] = c.row
+	}
+	taken := v != nil && g.open != nil
+	if taken {
+		by := "kept"
+		if t.fills {
+			by = "filled"
+		}
+		g.keep(v, by)
+	}
+	g.leaveWith(u, true)
+	g.mu.Unlock()
+	if v != nil && !taken {
+		t.cat.release(v)
 	}
 }
 
@@ -176,7 +226,7 @@ func (c *Catalog) Turns() bool { return !c.turns.o.Off }
 // After Commit it reports whether t added what Contend named.
 func (t *Txn) Overtaken(table string) bool {
 	if t.done {
-		return t.contend.adds && t.contend.table == table
+		return t.contend.adds && t.contend.race.Table == table
 	}
 	_, taken, err := t.adds(table)
 	return taken && err == nil
@@ -203,6 +253,7 @@ func (t *Txn) adds(table string) (adds, taken bool, err error) {
 				if e.check != checkFree || e.del {
 					return true
 				}
+				t.contend.note(t, tbl, e, adds)
 				adds = true
 				if !sp.made[tbl.Storage] {
 					taken, err = sp.newest.Has(e.key)

@@ -123,7 +123,10 @@ func (c *Catalog) closeSnapshot(snap kv.Snapshot) {
 // While views are on their way, they and the stable one are referenced, except for the
 // newest: that can still take its snapshot when it is needed, because the sequencer
 // acquires it before it writes on.
-func (c *Catalog) publish(g *group, seq uint64, markOID uint32, markID uint64) {
+//
+// It returns false if somebody has found the engine reopened meanwhile: nobody knows yet
+// whether the group is there.
+func (c *Catalog) publish(g *group, seq uint64, markOID uint32, markID uint64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.markOID, c.markID = markOID, markID
@@ -137,19 +140,20 @@ func (c *Catalog) publish(g *group, seq uint64, markOID uint32, markID uint64) {
 	if c.cur != g.base {
 		// A reader has found the engine reopened and loaded a view meanwhile. The group was
 		// written before that or not at all: settle tells.
-		return
+		return false
 	}
 	v := &view{seq: seq, epoch: g.base.epoch, schema: g.next, sync: g.sync}
 	c.cur = v
 	c.newest.Store(seq)
 	if !g.sync && len(c.flying) == 0 {
 		c.setStable(v)
-		return
+		return true
 	}
 	v.landed = make(chan struct{})
 	g.base.refs++ // it is the stable one, or on its way itself
 	c.flying = append(c.flying, v)
 	g.view = v
+	return true
 }
 
 // setStable REQUIRES: c.mu.

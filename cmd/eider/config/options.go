@@ -37,6 +37,7 @@ type Options struct {
 	CommitTurn      bool          `name:"commit-turn" default:"true" help:"Let a transaction that lost the race for a snapshot commit before others when it comes again, so that no commit needs more than two attempts."`
 	CommitTurnBound time.Duration `name:"commit-turn-bound" default:"2s" help:"Longest time for which others' commits wait for such a transaction."`
 	CommitPacing    bool          `name:"commit-pacing" default:"true" help:"While such losses are frequent, let connections that commit begin one after the other, so that hardly any loses. Readers never wait."`
+	CommitForesight bool          `name:"commit-foresight" default:"true" help:"Tell the next of these connections which head the running commit will leave, where that is foreseeable, so that its client works on meanwhile."`
 	PlanCache       int           `name:"plan-cache" default:"4096" help:"Plans kept, of all catalogs; 0 turns the cache off."`
 	StartupTimeout  time.Duration `name:"startup-timeout" default:"60s" help:"Time for a client to connect and authenticate."`
 	ShutdownTimeout time.Duration `name:"shutdown-timeout" default:"30s" help:"Time for running statements to end after SIGTERM or SIGINT, before they are cancelled. A second signal cancels them at once."`

@@ -66,7 +66,7 @@ func openStore(ctx context.Context, o *config.Options, log *slog.Logger, m *serv
 		return nil, fmt.Errorf("open data folder %s: %w", o.Data, err)
 	}
 	so := store.Options{Logger: log, MaxTxnBytes: int64(o.TransactionSize)}
-	so.Turns = store.TurnOptions{Off: !o.CommitTurn, NoPacing: !o.CommitPacing, Bound: o.CommitTurnBound}
+	so.Turns = store.TurnOptions{Off: !o.CommitTurn, NoPacing: !o.CommitPacing, NoPromise: !o.CommitForesight, Bound: o.CommitTurnBound}
 	if m != nil {
 		so.Observer = m
 	}

@@ -1,0 +1,241 @@
+package translate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/eiderdb/eider/kv/rel"
+	"github.com/eiderdb/eider/kv/row"
+	"github.com/eiderdb/eider/kv/store"
+	"github.com/eiderdb/eider/translate/guard"
+)
+
+// What a session does with a head that it was promised, see store/promise.go: it answers
+// the head read as if the row were there, settles before the next statement, and adds the
+// row itself where nobody else does.
+
+// snapshotRace is what DuckLake's commits race for.
+var snapshotRace = store.Race{
+	Table: snapshotTable, Columns: [4]string{"snapshot_id", "schema_version", "next_catalog_id", "next_file_id"},
+}
+
+// pgEpochMicros is 2000-01-01 in µs since 1970; timestamps are stored from there.
+const pgEpochMicros = 946_684_800_000_000
+
+// steadySteps is how many transactions in a row that began with the head must have committed
+// and added the same to it before a session is expected to do so again. One that does not
+// costs the lake a snapshot which changes nothing: who reads and writes by chance must
+// hardly ever be taken for steady.
+const steadySteps = 8
+
+// steps is what a session's commits added to the numbers of the head.
+type steps struct {
+	last store.Head
+	n    int // how often in a row, without a transaction that began with the head and did not commit
+}
+
+func (s *steps) learn(step store.Head, ok bool) {
+	switch {
+	case !ok:
+		s.n = 0
+	case s.n > 0 && s.last == step:
+		s.n = min(s.n+1, steadySteps)
+	default:
+		s.last, s.n = step, 1
+	}
+}
+
+// forecast is what is known about a transaction that begins with a read of the head. Only
+// commits that leave definitions as they are are foreseen. told says that the read may be
+// answered by pretend.
+func (s *Session) forecast(sql string, told bool) store.Forecast {
+	f := store.Forecast{Step: s.turn.steps.last}
+	f.Steady = s.turn.steps.n >= steadySteps && f.Step[1] == 0 && f.Step[2] == 0
+	if told && !s.tx.readOnly {
+		f.Schema, _ = headSchema(sql)
+	}
+	return f
+}
+
+// The parts of DuckLake's head read, which may stand in the subquery of a COPY. Nothing else
+// is answered with a promise: it would see other tables as they were before.
+const (
+	headCopy    = "COPY (SELECT "
+	headColumns = "SELECT snapshot_id, schema_version, next_catalog_id, next_file_id"
+	headWhere   = ".ducklake_snapshot WHERE snapshot_id = ("
+	headNewest  = "SELECT MAX(snapshot_id) FROM \""
+	headTail    = ") AS __unnamed_subquery"
+)
+
+// headSchema is the schema of the table whose head a text reads, if it reads just that.
+func headSchema(sql string) (schema string, ok bool) {
+	const space = " \t\r\n"
+	rest := strings.TrimLeft(sql, space)
+	copied, isCopy := strings.CutPrefix(rest, headCopy)
+	if isCopy {
+		var columns string
+		if columns, rest, ok = strings.Cut(copied, " FROM ("); !ok || strings.ContainsAny(columns, "()") {
+			return "", false
+		}
+		rest = strings.TrimLeft(rest, space)
+	}
+	if rest, ok = strings.CutPrefix(rest, headColumns); !ok {
+		return "", false
+	}
+	if rest, ok = strings.CutPrefix(strings.TrimLeft(rest, space), "FROM \""); !ok {
+		return "", false
+	}
+	if schema, rest, ok = strings.Cut(rest, "\""); !ok {
+		return "", false
+	}
+	if rest, ok = strings.CutPrefix(rest, headWhere); !ok {
+		return "", false
+	}
+	if rest, ok = strings.CutPrefix(strings.TrimLeft(rest, space), headNewest+schema+"\".ducklake_snapshot"); !ok {
+		return "", false
+	}
+	if rest, ok = strings.CutPrefix(strings.TrimLeft(rest, space), ")"); !ok {
+		return "", false
+	}
+	rest = strings.TrimLeft(rest, space)
+	if isCopy {
+		ok = strings.HasPrefix(rest, headTail) && !strings.Contains(rest, "SELECT")
+	} else {
+		ok = rest == "" || rest == ";"
+	}
+	return schema, ok
+}
+
+// promised reports whether the session's transaction has a promise that it has not settled.
+func (s *Session) promised() bool {
+	if s.tx.txn == nil {
+		return false
+	}
+	_, _, ok := s.tx.txn.Promised()
+	return ok
+}
+
+// pretend makes the session answer a statement as if the row that its transaction was
+// promised were there. The function that it returns ends that.
+func (s *Session) pretend(ctx context.Context) (end func(), err error) {
+	if !s.promised() {
+		return func() {}, nil
+	}
+	oid, head, _ := s.tx.txn.Promised()
+	t := s.catalog.Begin(store.TxnOptions{Isolation: store.RepeatableRead})
+	t.Fill() // for its view: the newest
+	if err := t.EnsureSnapshot(); err != nil {
+		_ = t.Rollback()
+		return nil, err
+	}
+	if err := s.addHead(t, oid, head, nil); err != nil {
+		_ = t.Rollback()
+		if errors.Is(err, store.ErrUnique) { // it has been kept meanwhile
+			return func() {}, s.settle(ctx)
+		}
+		return nil, err
+	}
+	own := s.tx.txn
+	s.tx.txn = t
+	return func() {
+		_ = t.Rollback()
+		s.tx.txn = own
+	}, nil
+}
+
+// settle must come before anything but a head read in a transaction that was promised one.
+func (s *Session) settle(ctx context.Context) error {
+	for range 3 { // another one may have to be filled when the first has come
+		err := s.tx.txn.Settle(ctx)
+		if !errors.Is(err, store.ErrPromiseOpen) {
+			return err
+		}
+		oid, head, _ := s.tx.txn.Promised()
+		if err := s.fill(ctx, oid, head); err != nil {
+			return err
+		}
+	}
+	return errPromiseBroken
+}
+
+var errPromiseBroken = errors.New("translate: a snapshot that was announced is not there")
+
+// fillOpen adds what was promised to somebody and does not come, before a retry reads: the
+// retry could not take its place.
+func (s *Session) fillOpen(ctx context.Context, t *store.Txn) error {
+	if oid, head, ok := t.Open(); ok {
+		return s.fill(ctx, oid, head)
+	}
+	return nil
+}
+
+// fill adds a promised snapshot which changes nothing. Somebody else may be faster.
+func (s *Session) fill(ctx context.Context, oid uint32, head store.Head) error {
+	t := s.catalog.Begin(store.TxnOptions{Isolation: store.RepeatableRead, Sync: s.set.decoded().sync})
+	t.Fill()
+	defer func() { _ = t.Rollback() }()
+	err := t.EnsureSnapshot()
+	if err == nil {
+		made := ""
+		err = s.addHead(t, oid, head, &made)
+	}
+	if err == nil {
+		t.Contend(ctx, &snapshotRace)
+		err = s.deps.Guard.Commit(ctx, t, guard.Info{User: s.opts.User, Application: s.set.text("application_name")})
+	}
+	if errors.Is(err, store.ErrUnique) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("translate: adding an announced snapshot: %w", err)
+	}
+	return nil
+}
+
+// addHead adds the row of a head to t, and that of its changes unless they are nil.
+func (s *Session) addHead(t *store.Txn, oid uint32, head store.Head, made *string) error {
+	tbl, ok := t.TableByOID(oid)
+	if !ok {
+		return store.ErrSerialization
+	}
+	values := map[string]any{"snapshot_time": s.now()}
+	for i, c := range snapshotRace.Columns {
+		values[c] = head[i]
+	}
+	if err := insertNamed(t, tbl, values); err != nil || made == nil {
+		return err
+	}
+	changes, ok := t.TableByName(tbl.Schema, "ducklake_snapshot_changes")
+	if !ok {
+		return store.ErrSerialization
+	}
+	return insertNamed(t, changes, map[string]any{"snapshot_id": head[0], "changes_made": *made})
+}
+
+// insertNamed inserts a row of integers, texts and times by the names of its columns. The
+// others are NULL.
+func insertNamed(t *store.Txn, tbl *rel.Table, values map[string]any) error {
+	var b row.Builder
+	b.Reset()
+	for i := range tbl.Columns {
+		c := &tbl.Columns[i]
+		switch v := values[c.Name].(type) {
+		case int64:
+			b.Int64(v)
+		case string:
+			b.String(v)
+		case interface{ UnixMicro() int64 }:
+			b.Int64(v.UnixMicro() - pgEpochMicros)
+		default:
+			b.Null()
+		}
+	}
+	tup, err := b.Tuple()
+	if err != nil {
+		return err
+	}
+	_, err = t.Insert(tbl, tup)
+	return err
+}
