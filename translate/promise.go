@@ -130,7 +130,7 @@ func (s *Session) pretend(ctx context.Context) (end func(), err error) {
 		_ = t.Rollback()
 		return nil, err
 	}
-	if err := s.addHead(t, oid, head, nil); err != nil {
+	if err := s.addHead(t, oid, head, false); err != nil {
 		_ = t.Rollback()
 		if errors.Is(err, store.ErrUnique) { // it has been kept meanwhile
 			return func() {}, s.settle(ctx)
@@ -178,8 +178,7 @@ func (s *Session) fill(ctx context.Context, oid uint32, head store.Head) error {
 	defer func() { _ = t.Rollback() }()
 	err := t.EnsureSnapshot()
 	if err == nil {
-		made := ""
-		err = s.addHead(t, oid, head, &made)
+		err = s.addHead(t, oid, head, true)
 	}
 	if err == nil {
 		t.Contend(ctx, &snapshotRace)
@@ -194,8 +193,10 @@ func (s *Session) fill(ctx context.Context, oid uint32, head store.Head) error {
 	return nil
 }
 
-// addHead adds the row of a head to t, and that of its changes unless they are nil.
-func (s *Session) addHead(t *store.Txn, oid uint32, head store.Head, made *string) error {
+// addHead adds the row of a head to t, and where it is to be whole that of its changes: NULL,
+// as DuckLake itself stores for a commit without any. It joins the texts of several snapshots,
+// and could not read an empty one between others.
+func (s *Session) addHead(t *store.Txn, oid uint32, head store.Head, whole bool) error {
 	tbl, ok := t.TableByOID(oid)
 	if !ok {
 		return store.ErrSerialization
@@ -204,18 +205,18 @@ func (s *Session) addHead(t *store.Txn, oid uint32, head store.Head, made *strin
 	for i, c := range snapshotRace.Columns {
 		values[c] = head[i]
 	}
-	if err := insertNamed(t, tbl, values); err != nil || made == nil {
+	if err := insertNamed(t, tbl, values); err != nil || !whole {
 		return err
 	}
 	changes, ok := t.TableByName(tbl.Schema, "ducklake_snapshot_changes")
 	if !ok {
 		return store.ErrSerialization
 	}
-	return insertNamed(t, changes, map[string]any{"snapshot_id": head[0], "changes_made": *made})
+	return insertNamed(t, changes, map[string]any{"snapshot_id": head[0]})
 }
 
-// insertNamed inserts a row of integers, texts and times by the names of its columns. The
-// others are NULL.
+// insertNamed inserts a row of integers and times by the names of its columns. The others are
+// NULL.
 func insertNamed(t *store.Txn, tbl *rel.Table, values map[string]any) error {
 	var b row.Builder
 	b.Reset()
@@ -224,8 +225,6 @@ func insertNamed(t *store.Txn, tbl *rel.Table, values map[string]any) error {
 		switch v := values[c.Name].(type) {
 		case int64:
 			b.Int64(v)
-		case string:
-			b.String(v)
 		case interface{ UnixMicro() int64 }:
 			b.Int64(v.UnixMicro() - pgEpochMicros)
 		default:

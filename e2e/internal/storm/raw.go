@@ -216,9 +216,10 @@ func LostRace(err error) bool {
 
 // CheckRaw compares the inlined rows with what was acknowledged: by snapshot id, the value that the writer was told it holds there. Snapshots
 // since Base must follow each other without a gap, each with exactly one row (unless it says that it changes nothing: the server adds such a one
-// for a writer that stops in the middle), row ids without gaps, times strictly increasing. Values that were not acknowledged may be there only when inDoubt holds them.
+// in the place of a writer that stops in the middle), row ids without gaps, times strictly increasing. Values that were not acknowledged may be
+// there only when inDoubt holds them.
 func CheckRaw(ctx context.Context, c *pgconn.PgConn, t RawTable, acked map[int64]int64, inDoubt map[int64]bool, strictTimes bool) error {
-	res, err := c.Exec(ctx, fmt.Sprintf(`SELECT s.snapshot_id, d.row_id, d.%s, c.changes_made FROM ducklake_snapshot s LEFT JOIN %s d ON d.begin_snapshot = s.snapshot_id `+
+	res, err := c.Exec(ctx, fmt.Sprintf(`SELECT s.snapshot_id, d.row_id, d.%s, c.snapshot_id IS NOT NULL AND c.changes_made IS NULL FROM ducklake_snapshot s LEFT JOIN %s d ON d.begin_snapshot = s.snapshot_id `+
 		`LEFT JOIN ducklake_snapshot_changes c ON c.snapshot_id = s.snapshot_id WHERE s.snapshot_id > %d ORDER BY s.snapshot_id`, quoted(ctx, c, t), t.Inlined, t.Base)).ReadAll()
 	if err != nil {
 		return err
@@ -233,7 +234,7 @@ func CheckRaw(ctx context.Context, c *pgconn.PgConn, t RawTable, acked map[int64
 	left := len(acked)
 	for i, row := range res[0].Rows {
 		var snap, rowID, value int64
-		if row[1] == nil && row[3] != nil && len(row[3]) == 0 {
+		if row[1] == nil && string(row[3]) == "t" {
 			continue // the server has kept a promise
 		}
 		if row[1] == nil {
