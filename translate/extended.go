@@ -26,7 +26,7 @@ func (s *Session) Parse(ctx context.Context, name, sql string, paramOIDs []uint3
 	if err := s.awaitTurn(ctx, sql, true); err != nil {
 		return err
 	}
-	end, err := s.pretend(ctx)
+	end, err := s.pretend(ctx, sql)
 	if err != nil {
 		return err
 	}
@@ -276,6 +276,12 @@ func (s *Session) Execute(ctx context.Context, portalName string, maxRows int, o
 	}
 	sctx, cancel := s.statementContext(ctx)
 	defer cancel()
+	if !s.tx.failed && (len(p.batch) != 1 || !undoes(p.source)) {
+		// It may have been bound before the head was read.
+		if err := s.settle(sctx); err != nil {
+			return s.cause(sctx, err)
+		}
+	}
 	if err := s.awaitStable(sctx, p.stmt, p.source); err != nil {
 		return s.cause(sctx, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/eiderdb/eider/kv/rel"
@@ -67,6 +68,7 @@ const (
 	headWhere   = ".ducklake_snapshot WHERE snapshot_id = ("
 	headNewest  = "SELECT MAX(snapshot_id) FROM \""
 	headTail    = ") AS __unnamed_subquery"
+	headEnd     = ") TO STDOUT"
 )
 
 // headSchema is the schema of the table whose head a text reads, if it reads just that.
@@ -76,7 +78,7 @@ func headSchema(sql string) (schema string, ok bool) {
 	copied, isCopy := strings.CutPrefix(rest, headCopy)
 	if isCopy {
 		var columns string
-		if columns, rest, ok = strings.Cut(copied, " FROM ("); !ok || strings.ContainsAny(columns, "()") {
+		if columns, rest, ok = strings.Cut(copied, " FROM ("); !ok || !headOnly(columns) {
 			return "", false
 		}
 		rest = strings.TrimLeft(rest, space)
@@ -101,11 +103,34 @@ func headSchema(sql string) (schema string, ok bool) {
 	}
 	rest = strings.TrimLeft(rest, space)
 	if isCopy {
-		ok = strings.HasPrefix(rest, headTail) && !strings.Contains(rest, "SELECT")
+		rest, ok = strings.CutPrefix(rest, headTail)
+		ok = ok && strings.HasPrefix(strings.TrimLeft(rest, space), headEnd)
 	} else {
 		ok = rest == "" || rest == ";"
 	}
-	return schema, ok
+	if !ok {
+		return "", false
+	}
+	return schema, true
+}
+
+// headOnly reports whether a list has columns of the head only.
+func headOnly(columns string) bool {
+	for c := range strings.SplitSeq(columns, ",") {
+		name, ok := strings.CutPrefix(strings.TrimSpace(c), `"`)
+		name, end := strings.CutSuffix(name, `"`)
+		if !ok || !end || !slices.Contains(snapshotRace.Columns[:], name) {
+			return false
+		}
+	}
+	return true
+}
+
+// undoes reports whether a statement takes back what its transaction has done: it reads
+// nothing, and need not wait for what was promised.
+func undoes(sql string) bool {
+	sql = strings.TrimLeft(sql, " \t\r\n")
+	return len(sql) >= 8 && strings.EqualFold(sql[:8], "ROLLBACK") || len(sql) >= 5 && strings.EqualFold(sql[:5], "ABORT")
 }
 
 // promised reports whether the session's transaction has a promise that it has not settled.
@@ -117,10 +142,20 @@ func (s *Session) promised() bool {
 	return ok
 }
 
-// pretend makes the session answer a statement as if the row that its transaction was
-// promised were there. The function that it returns ends that.
-func (s *Session) pretend(ctx context.Context) (end func(), err error) {
-	if !s.promised() {
+// readsPromise reports whether a statement reads the head that the session's transaction was
+// promised, and nothing else.
+func (s *Session) readsPromise(sql string) bool {
+	if s.tx.failed || !s.promised() {
+		return false
+	}
+	schema, ok := headSchema(sql)
+	return ok && schema == s.turn.schema
+}
+
+// pretend makes the session answer a read of the head as if the row that its transaction was
+// promised were there. The function that it returns ends that. Other statements it leaves alone.
+func (s *Session) pretend(ctx context.Context, sql string) (end func(), err error) {
+	if !s.readsPromise(sql) {
 		return func() {}, nil
 	}
 	oid, head, _ := s.tx.txn.Promised()
@@ -145,9 +180,17 @@ func (s *Session) pretend(ctx context.Context) (end func(), err error) {
 	}, nil
 }
 
-// settle must come before anything but a head read in a transaction that was promised one.
+// maxFills is how often a promise is tried to be filled. Once is enough, as a rule: if not by
+// the session itself, it was kept by who was faster.
+const maxFills = 3
+
+// settle must come before a transaction that was promised a head does anything but read that
+// or roll back: what it then reads is what it was told. Without a promise it does nothing.
 func (s *Session) settle(ctx context.Context) error {
-	for range 3 { // another one may have to be filled when the first has come
+	if !s.promised() {
+		return nil
+	}
+	for range maxFills {
 		err := s.tx.txn.Settle(ctx)
 		if !errors.Is(err, store.ErrPromiseOpen) {
 			return err
@@ -160,15 +203,22 @@ func (s *Session) settle(ctx context.Context) error {
 	return errPromiseBroken
 }
 
-var errPromiseBroken = errors.New("translate: a snapshot that was announced is not there")
+// errPromiseBroken is for a promise that cannot be kept: the table is another one now.
+var errPromiseBroken = &store.SerializationError{Table: snapshotTable, Schema: true}
 
-// fillOpen adds what was promised to somebody and does not come, before a retry reads: the
-// retry could not take its place.
-func (s *Session) fillOpen(ctx context.Context, t *store.Txn) error {
-	if oid, head, ok := t.Open(); ok {
-		return s.fill(ctx, oid, head)
+// fillOpen adds what was promised to somebody and does not come, so that it is in nobody's
+// way. If that cannot be, the caller goes on, and hears of the reason when it matters to it.
+func (s *Session) fillOpen(ctx context.Context) {
+	for range maxFills {
+		oid, head, ok := s.catalog.OpenPromise()
+		if !ok {
+			return
+		}
+		if err := s.fill(ctx, oid, head); err != nil {
+			s.log.Warn("an announced snapshot was not added", "error", err, "pid", s.opts.PID, "database", s.db)
+			return
+		}
 	}
-	return nil
 }
 
 // fill adds a promised snapshot which changes nothing. Somebody else may be faster.
@@ -198,8 +248,8 @@ func (s *Session) fill(ctx context.Context, oid uint32, head store.Head) error {
 // and could not read an empty one between others.
 func (s *Session) addHead(t *store.Txn, oid uint32, head store.Head, whole bool) error {
 	tbl, ok := t.TableByOID(oid)
-	if !ok {
-		return store.ErrSerialization
+	if !ok || tbl.Name != snapshotTable {
+		return errPromiseBroken
 	}
 	values := map[string]any{"snapshot_time": s.now()}
 	for i, c := range snapshotRace.Columns {
@@ -210,7 +260,7 @@ func (s *Session) addHead(t *store.Txn, oid uint32, head store.Head, whole bool)
 	}
 	changes, ok := t.TableByName(tbl.Schema, "ducklake_snapshot_changes")
 	if !ok {
-		return store.ErrSerialization
+		return errPromiseBroken
 	}
 	return insertNamed(t, changes, map[string]any{"snapshot_id": head[0]})
 }

@@ -183,7 +183,6 @@ func TestOverrunHolderKeeps(t *testing.T) {
 func TestHeirGoes(t *testing.T) {
 	for name, end := range map[string]func(w *world){
 		"rollback":   func(w *world) { w.run("y", "ROLLBACK") },
-		"commit":     func(w *world) { w.run("y", "COMMIT") },
 		"disconnect": func(w *world) { w.session("y").Close() },
 		"idle":       func(*world) { time.Sleep(time.Second) },
 	} {

@@ -176,7 +176,7 @@ func (s *Session) simpleAttempt(ctx context.Context, rq *request, last bool, out
 	if err := s.awaitTurn(sctx, rq.sql[rq.fp.Start:], true); err != nil {
 		return s.cause(sctx, err)
 	}
-	end, err := s.pretend(sctx)
+	end, err := s.pretend(sctx, rq.sql[rq.fp.Start:])
 	if err != nil {
 		return s.cause(sctx, err)
 	}

@@ -218,7 +218,7 @@ func classifyFirst(sql string) firstRead {
 // answers a head read by pretend, if the transaction was promised one.
 func (s *Session) awaitTurn(ctx context.Context, sql string, told bool) error {
 	if !s.tx.failed && s.promised() {
-		if schema, ok := headSchema(sql); told && ok && schema == s.turn.schema {
+		if told && s.readsPromise(sql) || undoes(sql) {
 			return nil
 		}
 		return s.settle(ctx)
@@ -244,12 +244,12 @@ func (s *Session) awaitTurn(ctx context.Context, sql string, told bool) error {
 			return err
 		}
 		s.turn.retry = t
-		err = t.AwaitRetry(ctx)
-		if err == nil {
-			err = s.fillOpen(ctx, t)
-		}
-		if err != nil || first == readHead {
+		if err := t.AwaitRetry(ctx); err != nil {
 			return err
+		}
+		s.fillOpen(ctx) // its own row could not take that place, or not follow
+		if first == readHead {
+			return nil
 		}
 		if err := t.EnsureSnapshot(); err != nil {
 			return err
@@ -314,6 +314,10 @@ func (s *Session) noteLoss(ctx context.Context, t *store.Txn, err error) {
 		}
 	default:
 		return
+	}
+	if t != nil && t.Refused() {
+		// Or it would be refused each time, if it gets no turn.
+		s.fillOpen(ctx)
 	}
 	_ = s.catalog.AwaitStable(ctx)
 	if !s.tx.block {

@@ -166,7 +166,10 @@ func (s *Session) commitTx(ctx context.Context) error {
 	if !s.tx.open {
 		return nil
 	}
-	err := s.preCommit(ctx)
+	err := s.settle(ctx) // what it was told must be true if it commits
+	if err == nil {
+		err = s.preCommit(ctx)
+	}
 	if err == nil && s.tx.txn != nil {
 		// synchronous_commit counts as it is now, not as it was when the transaction began.
 		o := s.tx.txn.Options()

@@ -229,6 +229,9 @@ func (t *Txn) commitMain(ctx context.Context) error {
 			if err := t.lost(taken); err != nil {
 				return err
 			}
+			if err := t.contendAgain(); err != nil {
+				return err
+			}
 			continue
 		}
 		var serial *SerializationError

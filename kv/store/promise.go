@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/eiderdb/eider/kv"
 	"github.com/eiderdb/eider/kv/rel"
 	"github.com/eiderdb/eider/kv/row"
 )
@@ -20,12 +21,14 @@ import (
 //   - The heir reads nothing else before the promised row is there (Settle), and then reads
 //     the state that its commit has left.
 //   - While a promise is open, the sequencer refuses any other row with the promised key, as
-//     if it were taken. Who is refused repeats its commit as after any lost race.
+//     if it were taken. Who is refused repeats its commit as after any lost race, and finds
+//     the promise kept: see Refused.
 //   - If the holder ends without a commit, or its bound has passed and more, a row as it was
 //     promised is added by whoever needs it first: the heir, or a retry before it reads.
 //
-// So nobody has been told anything that does not come true. A catalog has one open promise
-// at most.
+// So what a transaction was told is true when it commits. One that is rolled back, or whose
+// client has gone, may have been told what never comes: its promise is dropped. A catalog has
+// one open promise at most.
 
 // Head is a row of the table that transactions race for: the values of Race.Columns.
 type Head [4]int64
@@ -60,12 +63,13 @@ type promise struct {
 	oid   uint32
 	head  Head
 	prior *turn         // whose commit should keep it
-	moved chan struct{} // closed when the promise is kept, or prior has ended without that
+	moved chan struct{} // closed when the promise is kept or lost, or prior has ended without that
 
 	// The rest is guarded by turns.mu.
 
 	over bool  // moved is closed
 	kept bool  // the row was committed
+	lost bool  // the engine was reopened before that
 	view *view // the state that the commit has left, until the heir takes it; it holds a reference
 }
 
@@ -91,6 +95,7 @@ type contest struct {
 	// step is by how much the row exceeds the one before, if stepped.
 	step    Head
 	stepped bool
+	refused bool // the last time, because of an open promise
 }
 
 // note notes an entry of the contended key; more says that it is not the first.
@@ -109,6 +114,37 @@ func (c *contest) note(t *Txn, tbl *rel.Table, e *entry, more bool) {
 	}
 	c.oid = tbl.OID
 	c.row, c.known = c.race.headOf(tbl, tup)
+}
+
+// contendAgain looks again at what t adds, after it was written in other words.
+func (t *Txn) contendAgain() (err error) {
+	if c := &t.contend; c.adds {
+		c.adds, _, err = t.adds(c.race.Table)
+	}
+	return err
+}
+
+// forgetRows is for a commit of t: if it has changed the contended table otherwise than by
+// adding a row, nobody knows what the newest one is until the next is added.
+func (t *Txn) forgetRows() {
+	g, c := t.cat.turns, &t.contend
+	if c.race == nil || !t.TouchedPrefix(c.race.Table) {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i := range t.deps {
+		if d := &t.deps[i]; d.name == c.race.Table {
+			if !t.entered || !c.known || d.oid != c.oid {
+				delete(g.heads, d.oid)
+			}
+		}
+	}
+	t.Reshaped(func(before, _ *rel.Table) {
+		if before != nil {
+			delete(g.heads, before.OID)
+		}
+	})
 }
 
 // stepTo returns by how much a row exceeds the newest one, if it is the one after it.
@@ -206,11 +242,17 @@ func (g *turns) awaited(c *contest) bool {
 	return g.open != nil && c.known && g.open.oid == c.oid && g.open.head == c.row
 }
 
-// forgetHeads is for an engine that was reopened: what was newest may be gone.
+// forgetHeads is for an engine that was reopened: what was newest may be gone, and with it
+// what the open promise follows.
 func (g *turns) forgetHeads() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	clear(g.heads)
+	if p := g.open; p != nil {
+		p.lost, g.open = true, nil
+		p.move()
+		g.obs.HeadTold(g.catalog(), "dropped")
+	}
 }
 
 // Promised returns what the transaction was promised, and the oid of the table; ok is
@@ -222,9 +264,18 @@ func (t *Txn) Promised() (oid uint32, head Head, ok bool) {
 	return t.told.oid, t.told.head, true
 }
 
-// Open returns the promise of t's catalog that is not kept yet, if there is one.
-func (t *Txn) Open() (oid uint32, head Head, ok bool) {
-	g := t.cat.turns
+// OpenPromise returns the promise that is not kept yet, if there is one.
+func (c *Catalog) OpenPromise() (oid uint32, head Head, ok bool) {
+	if _, _, ok := c.turns.openPromise(); !ok {
+		return 0, Head{}, false
+	}
+	// The row may be written, and is published before seqMu is free.
+	c.seqMu.Lock()
+	defer c.seqMu.Unlock()
+	return c.turns.openPromise()
+}
+
+func (g *turns) openPromise() (oid uint32, head Head, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.open == nil {
@@ -233,13 +284,18 @@ func (t *Txn) Open() (oid uint32, head Head, ok bool) {
 	return g.open.oid, g.open.head, true
 }
 
+// Refused reports, after Commit has failed, whether that was because of an open promise. It
+// stays in the way until somebody fills it, which nobody else may be about to do.
+func (t *Txn) Refused() bool { return t.contend.refused }
+
 // patience is how long an heir waits for a holder that is still at work: long, since a row that
 // it adds itself makes the holder lose. Whoever else commits meanwhile ends the wait as well.
 func (o TurnOptions) patience() time.Duration { return o.Bound / 2 }
 
 // Settle must be called before a transaction that was promised a head reads anything: it
 // waits for its lease and for the promised row, and takes the view that its commit has
-// left. ErrPromiseOpen says that the row does not come.
+// left. ErrPromiseOpen says that the row does not come; ErrEngineRestarted of package kv,
+// that nobody knows.
 func (t *Txn) Settle(ctx context.Context) error {
 	if t.told == nil {
 		return nil
@@ -256,17 +312,35 @@ func (t *Txn) Settle(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	g.mu.Lock()
-	if !p.kept {
-		g.mu.Unlock()
-		return ErrPromiseOpen
+	v, err := g.redeem(u)
+	if errors.Is(err, ErrPromiseOpen) {
+		// The row may be written, and is published before seqMu is free.
+		t.cat.seqMu.Lock()
+		v, err = g.redeem(u)
+		t.cat.seqMu.Unlock()
 	}
-	v := p.view
-	p.view, u.told = nil, nil
-	g.mu.Unlock()
+	if err != nil {
+		return err
+	}
 	t.told = nil
 	t.setView(v)
 	return nil
+}
+
+// redeem returns the state that u was promised, with its reference.
+func (g *turns) redeem(u *turn) (*view, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	p := u.told
+	switch {
+	case p.lost:
+		return nil, kv.ErrEngineRestarted
+	case !p.kept:
+		return nil, ErrPromiseOpen
+	}
+	v := p.view
+	p.view, u.told = nil, nil
+	return v, nil
 }
 
 // Fill makes t a transaction that adds a promised row in the place of those who should

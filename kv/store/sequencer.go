@@ -354,8 +354,10 @@ func (g *group) accept(t *Txn) error {
 			return err
 		}
 	}
-	if c := &t.contend; c.adds && !g.c.turns.mayAdd(c) {
-		return t.violationAt(c.entry)
+	if c := &t.contend; c.adds {
+		if c.refused = !g.c.turns.mayAdd(c); c.refused {
+			return t.violationAt(c.entry)
+		}
 	}
 	next, err := g.checkDescriptors(t)
 	if err != nil {

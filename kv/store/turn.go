@@ -167,9 +167,9 @@ func (g *turns) stormy() bool {
 // lost notes that a transaction lost a race.
 func (g *turns) lost() { g.storm.Store(g.clock().Add(g.o.Storm).UnixNano()) }
 
-// take waits for the turn. The turn it returns may be over already: then the transaction
-// goes without. It may also be still to come, if its transaction was promised a head. Each
-// turn must be given back by end.
+// take waits for the turn u. It may be over when take returns: then the transaction goes
+// without. It may also be still to come, if the transaction was promised a head. The turn
+// must be given back by end, also after an error.
 func (g *turns) take(ctx context.Context, u *turn) error {
 	g.mu.Lock()
 	if g.holder == nil && g.entered == 0 && len(g.retries) == 0 && (u.kind == TurnRetry || len(g.leases) == 0) {
@@ -186,11 +186,7 @@ func (g *turns) take(ctx context.Context, u *turn) error {
 	g.watch()
 	g.tell()
 	g.mu.Unlock()
-	err := g.await(ctx, u, true)
-	if err != nil {
-		g.end(u)
-	}
-	return err
+	return g.await(ctx, u, true)
 }
 
 // await waits until the turn is granted, or too long; where told is set also until its
@@ -200,7 +196,10 @@ func (g *turns) await(ctx context.Context, u *turn, told bool) error {
 	if !told {
 		tell = nil
 	}
-	if u.ready == nil {
+	g.mu.Lock()
+	over := u.ready == nil || u.state == turnOver // it was free, or an earlier wait was given up
+	g.mu.Unlock()
+	if over {
 		return nil
 	}
 	start := g.clock()

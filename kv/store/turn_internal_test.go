@@ -169,9 +169,11 @@ func TestTurnCancel(t *testing.T) {
 		first := mustTake(t, g, TurnRetry)
 		ctx, cancel := context.WithCancel(context.Background())
 		go func() {
-			if err := g.take(ctx, &turn{kind: TurnRetry}); !errors.Is(err, context.Canceled) {
+			u := &turn{kind: TurnRetry}
+			if err := g.take(ctx, u); !errors.Is(err, context.Canceled) {
 				t.Errorf("cancelled: %v", err)
 			}
+			g.end(u)
 			o.say("cancelled")
 		}()
 		synctest.Wait()

@@ -49,10 +49,18 @@ func (t *Txn) awaitTurn(ctx context.Context, u *turn) error {
 		return nil
 	}
 	if err := t.cat.turns.take(ctx, u); err != nil {
+		t.cat.endTurn(u)
 		return err
 	}
 	t.turn, t.had, t.told = u, u, u.told
 	return nil
+}
+
+// endTurn gives a turn back.
+func (c *Catalog) endTurn(u *turn) {
+	if v := c.turns.end(u); v != nil {
+		c.release(v)
+	}
 }
 
 // Contend says that transactions race for the keys of tables. If t adds one, Commit lets
@@ -163,6 +171,9 @@ func (t *Txn) HadRetry() bool {
 func (t *Txn) leaveTurn(committed bool) {
 	u, g := t.turn, t.cat.turns
 	t.turn, t.told = nil, nil
+	if committed {
+		t.forgetRows()
+	}
 	if t.entered {
 		t.entered = false
 		if committed {
@@ -174,9 +185,7 @@ func (t *Txn) leaveTurn(committed bool) {
 		return
 	}
 	if u != nil {
-		if v := g.end(u); v != nil {
-			t.cat.release(v)
-		}
+		t.cat.endTurn(u)
 	}
 }
 
@@ -191,7 +200,11 @@ func (t *Txn) leaveCommitted(u *turn) {
 	g.mu.Lock()
 	if c.known {
 		c.step, c.stepped = g.stepTo(c.oid, c.row)
-		g.heads[c.oid] = c.row
+		if _, other := g.heads[c.oid]; c.stepped || !other {
+			g.heads[c.oid] = c.row
+		} else {
+			delete(g.heads, c.oid) // it left out some, or is an old one
+		}
 	}
 	taken := v != nil && g.open != nil
 	if taken {
@@ -236,6 +249,7 @@ func (t *Txn) Overtaken(table string) bool {
 // schema, and whether somebody has committed such a key meanwhile.
 func (t *Txn) adds(table string) (adds, taken bool, err error) {
 	sp := &t.main
+	t.contend.known = false
 	for i := range t.deps {
 		if t.deps[i].name != table {
 			continue
