@@ -28,24 +28,41 @@ const pgEpochMicros = 946_684_800_000_000
 // steadySteps is how many transactions in a row that began with the head must have committed
 // and added the same to it before a session is expected to do so again. One that does not
 // costs the lake a snapshot which changes nothing: who reads and writes by chance must
-// hardly ever be taken for steady.
-const steadySteps = 8
+// hardly ever be taken for steady. Each time that a session was, wrongly, it needs twice as
+// many, up to mostSteps: who does something else after every tenth commit is found out.
+const (
+	steadySteps = 8
+	mostSteps   = 128
+)
 
 // steps is what a session's commits added to the numbers of the head.
 type steps struct {
 	last store.Head
-	n    int // how often in a row, without a transaction that began with the head and did not commit
+	// n is how often in a row: without a transaction that began with the head and did not try
+	// to commit a snapshot.
+	n    int
+	need int // from how many on the session counts as steady; 0: steadySteps
 }
 
+func (s *steps) steady() bool { return s.n >= max(s.need, steadySteps) }
+
 func (s *steps) learn(step store.Head, ok bool) {
-	switch {
-	case !ok:
-		s.n = 0
-	case s.n > 0 && s.last == step:
-		s.n = min(s.n+1, steadySteps)
-	default:
+	if ok && s.n > 0 && s.last == step {
+		s.n = min(s.n+1, mostSteps)
+		return
+	}
+	s.stray()
+	if ok {
 		s.last, s.n = step, 1
 	}
+}
+
+// stray notes a transaction that did something else.
+func (s *steps) stray() {
+	if s.steady() {
+		s.need = min(2*max(s.need, steadySteps), mostSteps)
+	}
+	s.n = 0
 }
 
 // forecast is what is known about a transaction that begins with a read of the head. Only
@@ -53,7 +70,7 @@ func (s *steps) learn(step store.Head, ok bool) {
 // answered by pretend.
 func (s *Session) forecast(sql string, told bool) store.Forecast {
 	f := store.Forecast{Step: s.turn.steps.last}
-	f.Steady = s.turn.steps.n >= steadySteps && f.Step[1] == 0 && f.Step[2] == 0
+	f.Steady = s.turn.steps.steady() && f.Step[1] == 0 && f.Step[2] == 0
 	if told && !s.tx.readOnly {
 		f.Schema, _ = headSchema(sql)
 	}
@@ -161,12 +178,15 @@ func (s *Session) pretend(ctx context.Context, sql string) (end func(), err erro
 	oid, head, _ := s.tx.txn.Promised()
 	t := s.catalog.Begin(store.TxnOptions{Isolation: store.RepeatableRead})
 	t.Fill() // for its view: the newest
+	defer func() {
+		if s.tx.txn != t {
+			_ = t.Rollback()
+		}
+	}()
 	if err := t.EnsureSnapshot(); err != nil {
-		_ = t.Rollback()
 		return nil, err
 	}
 	if err := s.addHead(t, oid, head, false); err != nil {
-		_ = t.Rollback()
 		if errors.Is(err, store.ErrUnique) { // it has been kept meanwhile
 			return func() {}, s.settle(ctx)
 		}

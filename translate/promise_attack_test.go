@@ -490,3 +490,38 @@ func TestPromiseOfAnotherLake(t *testing.T) {
 		}
 	})
 }
+
+// TestRegularStrays: writers who do something else at every tenth time cost the lake few snapshots, not one of ten.
+func TestRegularStrays(t *testing.T) {
+	for _, stray := range []string{newestRead + "; COMMIT", "ROLLBACK"} {
+		t.Run(stray, func(t *testing.T) {
+			toldWorld(t, []string{"x", "y"}, func(w *world, n int) {
+				head := func(out string) (n int) {
+					_, out, _ = strings.Cut(out, "D ")
+					_, _ = fmt.Sscanf(out, "%d|", &n)
+					return n
+				}
+				now, next := "x", "y"
+				w.run(now, beginRR)
+				at := head(w.run(now, headRead))
+				for i := range 400 {
+					w.run(next, beginRR)
+					waits, result := w.blocked(next, headRead)
+					waits()
+					if i%20 == 8 || i%20 == 19 { // each session after nine commits
+						w.run(now, stray)
+					} else {
+						w.run(now, change(at+1))
+						w.run(now, "COMMIT")
+					}
+					at = head(result())
+					now, next = next, now
+				}
+				w.run(now, "ROLLBACK")
+				if list := w.filled(); len(list) == 0 || len(list) > 4 {
+					t.Errorf("of %d snapshots %d were added by the server", at-n, len(list))
+				}
+			})
+		})
+	}
+}

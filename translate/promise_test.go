@@ -237,6 +237,7 @@ func TestNobodyIsTold(t *testing.T) {
 		{"other columns", func(*world) {}, long, false},
 		{"a second table", func(*world) {}, strings.Replace(headRead, ".ducklake_snapshot WHERE", ".ducklake_snapshot, ducklake_table_stats WHERE", 1), false},
 		{"read only", func(w *world) { w.run("y", "SET TRANSACTION READ ONLY") }, headRead, false},
+		{"the holder is read only", func(w *world) { w.run("x", "SET default_transaction_read_only = on") }, headRead, false},
 		{"the holder has read before", func(w *world) {
 			w.run("x", beginRR)
 			w.run("x", headRead)

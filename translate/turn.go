@@ -345,7 +345,7 @@ func (s *Session) noteEnd() {
 	if s.turn.began {
 		s.turn.habit.learn(s.turn.writes)
 		if !s.turn.writes {
-			s.turn.steps.n = 0
+			s.turn.steps.stray()
 		}
 	}
 	s.turn.began, s.turn.writes, s.turn.retry = false, false, nil
