@@ -14,9 +14,9 @@ import (
 //
 //   - A retry holds it from before its first read until it ends. Others' commits wait
 //     meanwhile, so it cannot lose again.
-//   - A lease is for a first attempt while losses are frequent. It holds back nothing but
-//     other leases and retries: those who would wait for a lease read the head after the
-//     holder has committed, and win as well.
+//   - A lease is for a first attempt while losses are frequent. It holds back other leases
+//     and retries: those who would wait for a lease read the head after the holder has
+//     committed, and win as well. Others' commits wait for it only while its head is promised.
 //
 // Nobody waits for ever: a holder that exceeds its bound while somebody waits loses the
 // turn, and every wait has an end of its own. A turn is an optimization. What may be
@@ -91,7 +91,8 @@ type TurnObserver interface {
 	// what it lost: "snapshot", "row", "schema".
 	CommitAttempt(catalog, outcome string)
 	// HeadTold reports what became of a head that was promised: "kept" by a commit, "filled"
-	// by the server with a snapshot that changes nothing, "dropped" by who was promised it.
+	// by the server with a snapshot that changes nothing, "dropped" because who was promised
+	// it rolled back or went, or the engine was reopened.
 	HeadTold(catalog, outcome string)
 }
 
@@ -357,8 +358,8 @@ func (g *turns) bound(u *turn) time.Duration {
 
 // enter lets a commit that adds a snapshot into the sequencer: at once if its transaction
 // holds the turn (u, which may be nil), should keep a promise, or fills in for who should
-// have; else when no retry holds the turn or is about to. A nil error must be followed by
-// leave.
+// have; else as soon as commits of others need not wait, see closed. A nil error must be
+// followed by leave.
 func (g *turns) enter(ctx context.Context, u *turn, fills bool) error {
 	g.mu.Lock()
 	own := u != nil && g.holder == u
@@ -401,7 +402,8 @@ func (g *turns) enter(ctx context.Context, u *turn, fills bool) error {
 }
 
 // closed reports whether commits of others than the holder must wait: a retry holds the
-// turn, or waits for the commits that are in the sequencer, or a promise is to be kept.
+// turn, or waits for the commits that are in the sequencer, or the holder is to keep a
+// promise, or waits for one to be kept.
 //
 // REQUIRES: g.mu.
 func (g *turns) closed() bool {
