@@ -525,3 +525,23 @@ func TestRegularStrays(t *testing.T) {
 		})
 	}
 }
+
+// TestToldCommitCancelled: a commit that is cancelled while it waits for what its transaction was told has not happened, and leaves nothing.
+func TestToldCommitCancelled(t *testing.T) {
+	toldWorld(t, []string{"x", "y"}, func(w *world, n int) {
+		tell(t, w, "x", "y", n)
+		if got := w.interrupt("y", "COMMIT"); !strings.Contains(got, "57014") {
+			t.Error(got)
+		}
+		if status := w.session("y").TxStatus(); status != 'I' {
+			t.Errorf("status %c", status)
+		}
+		w.run("x", change(n+1))
+		w.run("x", "COMMIT")
+		w.run("y", beginRR)
+		if got := w.run("y", headRead); !strings.Contains(got, fmt.Sprintf("D %d|", n+1)) {
+			t.Errorf("reads %s", got)
+		}
+		w.run("y", change(n+2)+"; COMMIT")
+	})
+}
