@@ -40,9 +40,11 @@ type instance struct {
 	entry chan struct{}
 	// refs counts the engine's own reference and every reader. The database is closed when
 	// it reaches zero; it never rises from there.
-	refs   atomic.Int64
-	closed chan struct{} // closed after the database is
-	err    error         // of closing; written before closed is closed
+	refs atomic.Int64
+	// unsynced counts the commits on their way to stable storage.
+	unsynced atomic.Int64
+	closed   chan struct{} // closed after the database is
+	err      error         // of closing; written before closed is closed
 }
 
 // fatal is what the logger panics with when Pebble gives a commit up.
@@ -59,6 +61,7 @@ func (e *Engine) openInstance(readOnly bool) (*instance, error) {
 		MemTableSize:                e.opts.MemTableBytes,
 		MemTableStopWritesThreshold: 4,
 		MaxOpenFiles:                e.opts.MaxOpenFiles,
+		WALMinSyncInterval:          i.spacing,
 		L0CompactionThreshold:       2,
 		L0StopWritesThreshold:       1000,
 		LBaseMaxBytes:               64 << 20,

@@ -1,0 +1,42 @@
+package pebblekv
+
+import (
+	"fmt"
+	"testing"
+)
+
+// Syncs are spaced while several commits wait for one, and only then: a lone writer's next
+// commit is synced at once.
+func TestSpacing(t *testing.T) {
+	t.Parallel()
+	e, err := Open(t.TempDir(), Options{CacheBytes: 1 << 20, MemTableBytes: 1 << 20, BallastBytes: 1 << 16, ReserveBytes: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = e.Close() }()
+	i := e.cur.Load()
+	var waits []func() error
+	for n := range 3 {
+		if got, want := i.spacing() > 0, n > 1; got != want {
+			t.Errorf("%d commits wait: spaced %v", n, got)
+		}
+		b := e.NewBatch()
+		defer func() { _ = b.Close() }()
+		if err := b.Set(fmt.Appendf(nil, "k%d", n), nil); err != nil {
+			t.Fatal(err)
+		}
+		wait, err := e.ApplyAsync(b, true, e.Epoch())
+		if err != nil {
+			t.Fatal(err)
+		}
+		waits = append(waits, wait)
+	}
+	for _, wait := range waits {
+		if err := wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := i.unsynced.Load(); n != 0 {
+		t.Errorf("%d commits are counted after all were synced", n)
+	}
+}
