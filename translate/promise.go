@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/eiderdb/eider/kv/rel"
-	"github.com/eiderdb/eider/kv/row"
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/translate/guard"
 )
@@ -16,14 +14,6 @@ import (
 // What a session does with a head that it was promised, see store/promise.go: it answers
 // the head read as if the row were there, settles before the next statement, and adds the
 // row itself where nobody else does.
-
-// snapshotRace is what DuckLake's commits race for.
-var snapshotRace = store.Race{
-	Table: snapshotTable, Columns: [4]string{"snapshot_id", "schema_version", "next_catalog_id", "next_file_id"},
-}
-
-// pgEpochMicros is 2000-01-01 in µs since 1970; timestamps are stored from there.
-const pgEpochMicros = 946_684_800_000_000
 
 // steadySteps is how many transactions in a row that began with the head must have committed
 // and added the same to it before a session is expected to do so again. One that does not
@@ -136,7 +126,7 @@ func headOnly(columns string) bool {
 	for c := range strings.SplitSeq(columns, ",") {
 		name, ok := strings.CutPrefix(strings.TrimSpace(c), `"`)
 		name, end := strings.CutSuffix(name, `"`)
-		if !ok || !end || !slices.Contains(snapshotRace.Columns[:], name) {
+		if !ok || !end || !slices.Contains(guard.SnapshotRace.Columns[:], name) {
 			return false
 		}
 	}
@@ -186,7 +176,7 @@ func (s *Session) pretend(ctx context.Context, sql string) (end func(), err erro
 	if err := t.EnsureSnapshot(); err != nil {
 		return nil, err
 	}
-	if err := s.addHead(t, oid, head, false); err != nil {
+	if err := guard.AddHead(t, oid, head, s.now(), false); err != nil {
 		if errors.Is(err, store.ErrUnique) { // it has been kept meanwhile
 			return func() {}, s.settle(ctx)
 		}
@@ -248,10 +238,10 @@ func (s *Session) fill(ctx context.Context, oid uint32, head store.Head) error {
 	defer func() { _ = t.Rollback() }()
 	err := t.EnsureSnapshot()
 	if err == nil {
-		err = s.addHead(t, oid, head, true)
+		err = guard.AddHead(t, oid, head, s.now(), true)
 	}
 	if err == nil {
-		t.Contend(ctx, &snapshotRace)
+		t.Contend(ctx, &guard.SnapshotRace)
 		err = s.deps.Guard.Commit(ctx, t, guard.Info{User: s.opts.User, Application: s.set.text("application_name")})
 	}
 	if errors.Is(err, store.ErrUnique) {
@@ -261,50 +251,4 @@ func (s *Session) fill(ctx context.Context, oid uint32, head store.Head) error {
 		return fmt.Errorf("translate: adding an announced snapshot: %w", err)
 	}
 	return nil
-}
-
-// addHead adds the row of a head to t, and where it is to be whole that of its changes: NULL,
-// as DuckLake itself stores for a commit without any. It joins the texts of several snapshots,
-// and could not read an empty one between others.
-func (s *Session) addHead(t *store.Txn, oid uint32, head store.Head, whole bool) error {
-	tbl, ok := t.TableByOID(oid)
-	if !ok || tbl.Name != snapshotTable {
-		return errPromiseBroken
-	}
-	values := map[string]any{"snapshot_time": s.now()}
-	for i, c := range snapshotRace.Columns {
-		values[c] = head[i]
-	}
-	if err := insertNamed(t, tbl, values); err != nil || !whole {
-		return err
-	}
-	changes, ok := t.TableByName(tbl.Schema, "ducklake_snapshot_changes")
-	if !ok {
-		return errPromiseBroken
-	}
-	return insertNamed(t, changes, map[string]any{"snapshot_id": head[0]})
-}
-
-// insertNamed inserts a row of integers and times by the names of its columns. The others are
-// NULL.
-func insertNamed(t *store.Txn, tbl *rel.Table, values map[string]any) error {
-	var b row.Builder
-	b.Reset()
-	for i := range tbl.Columns {
-		c := &tbl.Columns[i]
-		switch v := values[c.Name].(type) {
-		case int64:
-			b.Int64(v)
-		case interface{ UnixMicro() int64 }:
-			b.Int64(v.UnixMicro() - pgEpochMicros)
-		default:
-			b.Null()
-		}
-	}
-	tup, err := b.Tuple()
-	if err != nil {
-		return err
-	}
-	_, err = t.Insert(tbl, tup)
-	return err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/translate/ast"
+	"github.com/eiderdb/eider/translate/guard"
 )
 
 // Which transactions take turns is decided here, by what clients send; what a turn is, in
@@ -262,7 +263,7 @@ func (s *Session) awaitTurn(ctx context.Context, sql string, told bool) error {
 		}
 		f := s.forecast(sql, told)
 		s.turn.schema = f.Schema
-		return t.AwaitLease(ctx, &snapshotRace, f)
+		return t.AwaitLease(ctx, &guard.SnapshotRace, f)
 	}
 	return nil
 }

@@ -181,7 +181,7 @@ func (s *Session) commitTx(ctx context.Context) error {
 		err = t.AwaitStable(ctx)
 	}
 	if err == nil && t != nil {
-		t.Contend(ctx, &snapshotRace)
+		t.Contend(ctx, &guard.SnapshotRace)
 		err = s.deps.Guard.Commit(ctx, t, guard.Info{
 			User: s.opts.User, Application: s.set.text("application_name"),
 			Looked: s.tx.looked, Since: s.tx.since, HasSince: s.tx.hasSince, Rebase: s.rebases,

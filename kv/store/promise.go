@@ -165,25 +165,42 @@ func (g *turns) stepTo(oid uint32, row Head) (step Head, ok bool) {
 //
 // REQUIRES: g.mu.
 func (g *turns) tell() {
-	h := g.holder
-	if g.o.NoPromise || h == nil || h.kind != TurnLease || !h.fore.Steady || h.committing || g.open != nil || g.entered > 0 || len(g.retries) > 0 || len(g.leases) == 0 {
+	if len(g.leases) == 0 || g.o.NoPromise || g.open != nil {
 		return
 	}
 	u := g.leases[0]
-	if u.tell == nil || u.oid == 0 || u.oid != h.oid || u.told != nil {
+	if u.told != nil || u.oid == 0 {
 		return
 	}
-	head, ok := g.heads[u.oid]
-	if !ok || head != h.base {
-		return // the holder has lost already
+	head, ok := g.foresee(u.oid)
+	if !ok {
+		return
+	}
+	u.base = head
+	u.told = &promise{oid: u.oid, head: head, prior: g.holder, moved: make(chan struct{})}
+	g.open = u.told
+	close(u.tell)
+}
+
+// foresee returns the row that the holder is about to leave in a table; ok is false if
+// nobody knows, or somebody else comes first.
+//
+// REQUIRES: g.mu.
+func (g *turns) foresee(oid uint32) (head Head, ok bool) {
+	h := g.holder
+	if h == nil || h.kind != TurnLease || h.oid != oid || !h.fore.Steady || h.committing {
+		return head, false
+	}
+	if g.entered > 0 || len(g.retries) > 0 {
+		return head, false
+	}
+	if head, ok = g.heads[oid]; !ok || head != h.base {
+		return head, false // the holder has lost already
 	}
 	for i := range head {
 		head[i] += h.fore.Step[i]
 	}
-	u.base = head
-	u.told = &promise{oid: u.oid, head: head, prior: h, moved: make(chan struct{})}
-	g.open = u.told
-	close(u.tell)
+	return head, true
 }
 
 // keep says that the open promise is kept by a commit that has left the state v, of which

@@ -198,10 +198,10 @@ func (g *turns) await(ctx context.Context, u *turn, told bool) error {
 		tell = nil
 	}
 	g.mu.Lock()
-	over := u.ready == nil || u.state == turnOver // it was free, or an earlier wait was given up
+	over := u.state != turnWaiting || told && u.told != nil // granted, told, or given up before
 	g.mu.Unlock()
 	if over {
-		return nil
+		return ctx.Err()
 	}
 	start := g.clock()
 	giveUp := time.NewTimer(maxTurnWait * g.o.Bound)

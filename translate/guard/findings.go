@@ -7,7 +7,6 @@ import (
 
 	"github.com/eiderdb/eider/conflict"
 	"github.com/eiderdb/eider/kv/rel"
-	"github.com/eiderdb/eider/kv/row"
 	"github.com/eiderdb/eider/kv/store"
 )
 
@@ -162,20 +161,7 @@ func (r *run) insert(txn *store.Txn) error {
 		if f.v.Detail != "" {
 			values["detail"] = []byte(f.v.Detail)
 		}
-		var b row.Builder
-		b.Reset()
-		for i := range t.Columns {
-			if v, ok := values[t.Columns[i].Name]; ok && !t.Columns[i].Dropped {
-				b.Bytes(v)
-			} else {
-				b.Null()
-			}
-		}
-		tup, err := b.Tuple()
-		if err != nil {
-			return fmt.Errorf("finding: %w", err)
-		}
-		if _, err := txn.Insert(t, tup); err != nil {
+		if err := (relation{txn, t}).insert(values); err != nil {
 			return err
 		}
 	}

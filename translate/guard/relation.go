@@ -2,6 +2,7 @@ package guard
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 
 	"github.com/eiderdb/eider/kv/rel"
@@ -144,6 +145,26 @@ func (r relation) micros(t row.Tuple, name string) (int64, bool) {
 		return math.MaxInt64, true
 	}
 	return n + pgEpochMicros, true
+}
+
+// insert adds a row with values in binary form by the names of its columns; the others are
+// NULL.
+func (r relation) insert(values map[string][]byte) error {
+	var b row.Builder
+	b.Reset()
+	for i := range r.tbl.Columns {
+		if v, ok := values[r.tbl.Columns[i].Name]; ok && !r.tbl.Columns[i].Dropped {
+			b.Bytes(v)
+		} else {
+			b.Null()
+		}
+	}
+	t, err := b.Tuple()
+	if err != nil {
+		return fmt.Errorf("guard: a row of %s: %w", r.tbl.Name, err)
+	}
+	_, err = r.txn.Insert(r.tbl, t)
+	return err
 }
 
 // with returns t with one column of it replaced; val nil is NULL.
