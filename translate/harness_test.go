@@ -10,9 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/eiderdb/eider/kv/kvtest"
-	"github.com/eiderdb/eider/kv/memkv"
 	"github.com/eiderdb/eider/kv/store"
+	"github.com/eiderdb/eider/kv/store/storetest"
 	"github.com/eiderdb/eider/translate"
 	"github.com/eiderdb/eider/translate/exec"
 	"github.com/eiderdb/eider/translate/pgerr"
@@ -165,15 +164,7 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	ctx := context.Background()
-	st, err := store.Open(ctx, kvtest.Spoil(memkv.New()), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = st.Close() })
-	if err := st.CreateCatalog(ctx, "lake"); err != nil {
-		t.Fatal(err)
-	}
+	st := storetest.Open(t)
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	w := &world{
 		t: t, store: st, sessions: map[string]*translate.Session{}, notified: map[string][]string{}, pid: 100,

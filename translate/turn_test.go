@@ -105,6 +105,15 @@ func (w *world) lose(s string, n int) {
 	w.run(s, "ROLLBACK")
 }
 
+// rival is a session, not known as a writer, at its COMMIT of snapshot n; see blocked.
+func (w *world) rival(n int) (waits func() bool, result func() string) {
+	name := "rival" + strconv.Itoa(n)
+	w.run(name, beginRR)
+	w.run(name, headRead)
+	w.run(name, batch(n))
+	return w.blocked(name, "COMMIT")
+}
+
 // blocked starts a message of a session and reports whether it waits; done gives its transcript.
 func (w *world) blocked(s, sql string) (waits func() bool, result func() string) {
 	w.session(s)
@@ -250,11 +259,7 @@ func TestTurnForNothing(t *testing.T) {
 		held := func(n int) bool {
 			w.run("b", beginRR)
 			w.run("b", headRead)
-			other := "other" + strconv.Itoa(n) // not known as a writer
-			w.run(other, beginRR)
-			w.run(other, headRead)
-			w.run(other, batch(n))
-			waits, result := w.blocked(other, "COMMIT")
+			waits, result := w.rival(n)
 			is := waits()
 			w.fails("b", batch(1))
 			w.run("b", "ROLLBACK")
@@ -286,11 +291,7 @@ func TestOverrun(t *testing.T) {
 			w.lose("b", n)
 			w.run("b", beginRR)
 			w.run("b", retryRead)
-			other := "other" + strconv.Itoa(n) // not known as a writer
-			w.run(other, beginRR)
-			w.run(other, headRead)
-			w.run(other, batch(n+1))
-			waits, result := w.blocked(other, "COMMIT")
+			waits, result := w.rival(n + 1)
 			held := waits()
 			result()
 			w.run("b", "ROLLBACK")

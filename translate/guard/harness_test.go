@@ -8,9 +8,8 @@ import (
 	"time"
 
 	"github.com/eiderdb/eider/conflict"
-	"github.com/eiderdb/eider/kv/kvtest"
-	"github.com/eiderdb/eider/kv/memkv"
 	"github.com/eiderdb/eider/kv/store"
+	"github.com/eiderdb/eider/kv/store/storetest"
 	"github.com/eiderdb/eider/translate"
 	"github.com/eiderdb/eider/translate/exec"
 	"github.com/eiderdb/eider/translate/guard"
@@ -64,15 +63,7 @@ type server struct {
 // serve makes a catalog, with a lake in it when there is SQL for one.
 func serve(t testing.TB, def conflict.Mode, lake string) *server {
 	t.Helper()
-	ctx := context.Background()
-	st, err := store.Open(ctx, kvtest.Spoil(memkv.New()), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = st.Close() })
-	if err := st.CreateCatalog(ctx, "lake"); err != nil {
-		t.Fatal(err)
-	}
+	st := storetest.Open(t)
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	s := &server{t: t, shop: st, conn: map[string]*translate.Session{}}
 	clock := func() time.Time { return start }

@@ -6,10 +6,9 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/eiderdb/eider/kv/kvtest"
-	"github.com/eiderdb/eider/kv/memkv"
 	"github.com/eiderdb/eider/kv/rel"
 	"github.com/eiderdb/eider/kv/store"
+	"github.com/eiderdb/eider/kv/store/storetest"
 	"github.com/eiderdb/eider/translate/exec"
 	"github.com/eiderdb/eider/translate/types"
 )
@@ -18,14 +17,7 @@ import (
 func TestDroppedInlinedTable(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	s, err := store.Open(ctx, kvtest.Spoil(memkv.New()), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = s.Close() }()
-	if err := s.CreateCatalog(ctx, "lake"); err != nil {
-		t.Fatal(err)
-	}
+	s := storetest.Open(t)
 	cat, err := s.Catalog("lake")
 	if err != nil {
 		t.Fatal(err)

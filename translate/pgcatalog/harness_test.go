@@ -8,10 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/eiderdb/eider/kv/kvtest"
-	"github.com/eiderdb/eider/kv/memkv"
 	"github.com/eiderdb/eider/kv/rel"
 	"github.com/eiderdb/eider/kv/store"
+	"github.com/eiderdb/eider/kv/store/storetest"
 	"github.com/eiderdb/eider/translate/exec"
 	"github.com/eiderdb/eider/translate/pgerr"
 	"github.com/eiderdb/eider/translate/types"
@@ -83,18 +82,7 @@ func column(num int16, name string, oid types.OID, mod int32) rel.Column {
 func fixture(t testing.TB) *exec.Ctx {
 	t.Helper()
 	ctx := context.Background()
-	s, err := store.Open(ctx, kvtest.Spoil(memkv.New()), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := s.CreateCatalog(ctx, "lake"); err != nil {
-		t.Fatal(err)
-	}
+	s := storetest.Open(t)
 	cat, err := s.Catalog("lake")
 	if err != nil {
 		t.Fatal(err)

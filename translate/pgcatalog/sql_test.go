@@ -9,9 +9,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"github.com/eiderdb/eider/kv/kvtest"
-	"github.com/eiderdb/eider/kv/memkv"
-	"github.com/eiderdb/eider/kv/store"
+	"github.com/eiderdb/eider/kv/store/storetest"
 	"github.com/eiderdb/eider/translate"
 	"github.com/eiderdb/eider/translate/exec"
 	"github.com/eiderdb/eider/translate/pgerr"
@@ -79,24 +77,12 @@ func (p *printer) CopyIn(bool, int) (translate.CopyReader, error) {
 
 func newSession(t testing.TB) *translate.Session {
 	t.Helper()
-	ctx := context.Background()
-	st, err := store.Open(ctx, kvtest.Spoil(memkv.New()), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := st.CreateCatalog(ctx, "lake"); err != nil {
-		t.Fatal(err)
-	}
+	st := storetest.Open(t)
 	s, err := translate.NewSession(translate.Deps{Store: st, Version: "0.1"}, translate.SessionOptions{User: "eider", Database: "lake", PID: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		s.Close()
-		if err := st.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(s.Close)
 	return s
 }
 

@@ -5,23 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/eiderdb/eider/kv/kvtest"
-	"github.com/eiderdb/eider/kv/memkv"
-	"github.com/eiderdb/eider/kv/store"
+	"github.com/eiderdb/eider/kv/store/storetest"
 	"github.com/eiderdb/eider/translate"
 	"github.com/eiderdb/eider/translate/pgerr"
 )
 
 func TestMemoryCap(t *testing.T) {
 	ctx := context.Background()
-	st, err := store.Open(ctx, kvtest.Spoil(memkv.New()), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
-	if err := st.CreateCatalog(ctx, "lake"); err != nil {
-		t.Fatal(err)
-	}
+	st := storetest.Open(t)
 	s, err := translate.NewSession(translate.Deps{Store: st, Version: "0", Limits: translate.Limits{StatementMemory: 1 << 20}},
 		translate.SessionOptions{User: "eider", Database: "lake", PID: 1})
 	if err != nil {

@@ -12,9 +12,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/eiderdb/eider/kv/kvtest"
-	"github.com/eiderdb/eider/kv/memkv"
-	"github.com/eiderdb/eider/kv/store"
+	"github.com/eiderdb/eider/kv/store/storetest"
 	"github.com/eiderdb/eider/translate"
 	"github.com/eiderdb/eider/translate/exec"
 	"github.com/eiderdb/eider/translate/pgerr"
@@ -85,15 +83,7 @@ func (r *recorder) fail(code, msg, detail string, pos int) {
 type eider struct{ s *translate.Session }
 
 func newEider(t testing.TB) *eider {
-	ctx := context.Background()
-	st, err := store.Open(ctx, kvtest.Spoil(memkv.New()), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = st.Close() })
-	if err := st.CreateCatalog(ctx, "lake"); err != nil {
-		t.Fatal(err)
-	}
+	st := storetest.Open(t)
 	s, err := translate.NewSession(translate.Deps{Store: st, Version: "0"}, translate.SessionOptions{User: "eider", Database: "lake", PID: 1})
 	if err != nil {
 		t.Fatal(err)
