@@ -52,6 +52,8 @@ type conn struct {
 	w   writer
 	out outlet
 
+	hover hover
+
 	pid       int32
 	key       []byte // cancels statements of this connection; under srv.mu
 	minor     uint32 // of protocol 3
@@ -88,12 +90,15 @@ func newConn(s *Server, nc net.Conn) *conn {
 	c.r.src, c.w.dst = nc, nc
 	c.r.onTimeout = c.onTimeout
 	c.out.c = c
+	c.hover.init(nc, &s.working)
 	c.mu.starting = true
 	return c
 }
 
 // run serves the connection to its end.
 func (c *conn) run() {
+	c.srv.working.Add(1)
+	defer c.srv.working.Add(-1)
 	defer c.close()
 	defer func() {
 		if p := recover(); p != nil {
@@ -301,7 +306,12 @@ func (c *conn) wait(copying bool, idle time.Duration) error {
 	}
 	c.mu.Unlock()
 
+	if !copying {
+		c.hover.wait()
+	}
+	c.srv.working.Add(-1)
 	err := c.r.fill(1)
+	c.srv.working.Add(1)
 
 	c.mu.Lock()
 	c.mu.waiting = false

@@ -73,6 +73,9 @@ func start(t testing.TB, o Options) *testServer {
 		if err := <-done; !errors.Is(err, ErrServerClosed) {
 			t.Errorf("Serve: %v", err)
 		}
+		if n := s.working.Load(); n != 0 {
+			t.Errorf("%d connections are at work after the end", n)
+		}
 	})
 	return &testServer{Server: s, addr: l.Addr().String(), fakes: f}
 }

@@ -19,6 +19,7 @@ type Server struct {
 	metrics *Metrics
 	wg      sync.WaitGroup // connections
 	nextPID atomic.Int32
+	working atomic.Int32 // connections that do not wait for their client
 
 	mu struct {
 		sync.Mutex
