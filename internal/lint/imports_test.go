@@ -30,6 +30,8 @@ var rules = []rule{
 	}},
 	{"translate", []string{"kv", "translate", "conflict", "lake"}},
 	{"conflict", []string{"conflict", "lake"}},
+	{"=gc", []string{"lake"}},
+	{"gc", []string{"gc", "kv", "lake", "conflict"}},
 	{"lake", nil},
 	{"server", []string{"kv", "translate", "server"}},
 	{"cmd/eider", []string{"kv", "translate", "server", "conflict", "lake", "cmd/eider"}},
