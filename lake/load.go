@@ -3,7 +3,6 @@ package lake
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 )
@@ -28,15 +27,12 @@ const (
 
 // Load reads a Model. Relations or columns that an older catalog version lacks read as NULL.
 func Load(ctx context.Context, src Source) (*Model, error) {
-	rels, err := src.Relations(ctx)
+	r, err := NewReader(ctx, src)
 	if err != nil {
-		return nil, fmt.Errorf("lake: list relations: %w", err)
+		return nil, err
 	}
-	if _, ok := rels["ducklake_snapshot"]; !ok {
-		return nil, ErrNotALake
-	}
-	l := &loader{ctx: ctx, src: src, rels: rels, m: &Model{Relations: map[string]bool{}}}
-	for name := range rels {
+	l := &loader{ctx: ctx, r: r, m: &Model{Relations: map[string]bool{}}}
+	for _, name := range r.Relations() {
 		l.m.Relations[name] = true
 	}
 	l.snapshots()
@@ -47,156 +43,96 @@ func Load(ctx context.Context, src Source) (*Model, error) {
 }
 
 type loader struct {
-	ctx  context.Context
-	src  Source
-	rels map[string][]string
-	m    *Model
-	err  error
+	ctx context.Context
+	r   *Reader
+	m   *Model
+	err error
 }
 
-// rec is one row during loading; the first malformed field is remembered in the loader.
-type rec struct {
-	l    *loader
-	rel  string
-	cols []string
-	v    []*string
-}
-
-func (r rec) text(i int) string {
-	if r.v[i] == nil {
-		return ""
-	}
-	return *r.v[i]
-}
-
-func (r rec) has(i int) bool { return r.v[i] != nil }
-
-func (r rec) num(i int) int64 {
-	if r.v[i] == nil {
-		return 0
-	}
-	n, err := strconv.ParseInt(*r.v[i], 10, 64)
-	if err != nil && r.l.err == nil {
-		r.l.err = fmt.Errorf("lake: %s.%s: %w", r.rel, r.cols[i], err)
-	}
-	return n
-}
-
-func (r rec) boolean(i int) bool { return strings.HasPrefix(r.text(i), "t") }
-
-// span reads begin_snapshot at i and end_snapshot at i+1.
-func (r rec) span(i int) Span {
-	return Span{Begin: r.num(i), End: r.num(i + 1), Ended: r.has(i + 1)}
-}
-
-// each reads the wanted columns of one relation, NULL for columns it does not have.
-func (l *loader) each(relation, columns string, fn func(r rec)) {
-	have, ok := l.rels[relation]
-	if l.err != nil || !ok {
+// each reads a relation, unless something failed before.
+func (l *loader) each(relation, columns string, fn func(r *Row)) {
+	if l.err != nil {
 		return
 	}
-	want := strings.Fields(columns)
-	var ask []string
-	at := make([]int, len(want))
-	for i, w := range want {
-		at[i] = -1
-		for _, h := range have {
-			if h == w {
-				at[i] = len(ask)
-				ask = append(ask, w)
-				break
-			}
-		}
-	}
-	full := make([]*string, len(want))
-	err := l.src.Rows(l.ctx, relation, ask, func(v []*string) error {
-		for i := range want {
-			full[i] = nil
-			if at[i] >= 0 {
-				full[i] = v[at[i]]
-			}
-		}
-		fn(rec{l, relation, want, full})
-		return l.err
+	l.err = l.r.Each(l.ctx, relation, columns, func(r *Row) error {
+		fn(r)
+		return nil
 	})
-	if err != nil && l.err == nil {
-		l.err = fmt.Errorf("lake: read %s: %w", relation, err)
-	}
 }
 
 func (l *loader) snapshots() {
 	m := l.m
-	l.each("ducklake_metadata", "key value", func(r rec) {
-		if r.text(0) == "version" {
-			m.Version = r.text(1)
+	l.each("ducklake_metadata", "key value", func(r *Row) {
+		if r.Text(0) == "version" {
+			m.Version = r.Text(1)
 		}
 	})
-	l.each("ducklake_snapshot", "snapshot_id snapshot_time schema_version next_catalog_id next_file_id", func(r rec) {
-		m.Snapshots = append(m.Snapshots, Snapshot{ID: r.num(0), Time: r.text(1), SchemaVersion: r.num(2), NextCatalogID: r.num(3), NextFileID: r.num(4)})
+	l.each("ducklake_snapshot", "snapshot_id snapshot_time schema_version next_catalog_id next_file_id", func(r *Row) {
+		m.Snapshots = append(m.Snapshots, Snapshot{ID: r.Num(0), Time: r.Text(1), SchemaVersion: r.Num(2), NextCatalogID: r.Num(3), NextFileID: r.Num(4)})
 	})
 	at := make(map[int64]int, len(m.Snapshots))
 	for i, s := range m.Snapshots {
 		at[s.ID] = i
 	}
-	l.each("ducklake_snapshot_changes", "snapshot_id changes_made", func(r rec) {
-		if i, ok := at[r.num(0)]; ok {
+	l.each("ducklake_snapshot_changes", "snapshot_id changes_made", func(r *Row) {
+		if i, ok := at[r.Num(0)]; ok {
 			m.Snapshots[i].HasChanges = true
-			m.Snapshots[i].Changes = r.text(1)
+			m.Snapshots[i].Changes = r.Text(1)
 		}
 	})
 }
 
 func (l *loader) objects() {
 	m := l.m
-	l.each("ducklake_schema", "schema_id schema_name begin_snapshot end_snapshot", func(r rec) {
-		m.Schemas = append(m.Schemas, Schema{Span: r.span(2), ID: r.num(0), Name: r.text(1)})
+	l.each("ducklake_schema", "schema_id schema_name begin_snapshot end_snapshot", func(r *Row) {
+		m.Schemas = append(m.Schemas, Schema{Span: r.Span(2), ID: r.Num(0), Name: r.Text(1)})
 	})
-	l.each("ducklake_table", "table_id schema_id table_name begin_snapshot end_snapshot", func(r rec) {
-		m.Tables = append(m.Tables, Table{Span: r.span(3), ID: r.num(0), SchemaID: r.num(1), Name: r.text(2)})
+	l.each("ducklake_table", "table_id schema_id table_name begin_snapshot end_snapshot", func(r *Row) {
+		m.Tables = append(m.Tables, Table{Span: r.Span(3), ID: r.Num(0), SchemaID: r.Num(1), Name: r.Text(2)})
 	})
-	l.each("ducklake_view", "view_id schema_id view_name begin_snapshot end_snapshot", func(r rec) {
-		m.Views = append(m.Views, View{Span: r.span(3), ID: r.num(0), SchemaID: r.num(1), Name: r.text(2)})
+	l.each("ducklake_view", "view_id schema_id view_name begin_snapshot end_snapshot", func(r *Row) {
+		m.Views = append(m.Views, View{Span: r.Span(3), ID: r.Num(0), SchemaID: r.Num(1), Name: r.Text(2)})
 	})
-	l.each("ducklake_column", "column_id table_id column_name parent_column begin_snapshot end_snapshot", func(r rec) {
-		m.Columns = append(m.Columns, Column{Span: r.span(4), ID: r.num(0), TableID: r.num(1), Name: r.text(2), Parent: r.num(3), HasParent: r.has(3)})
+	l.each("ducklake_column", "column_id table_id column_name parent_column begin_snapshot end_snapshot", func(r *Row) {
+		m.Columns = append(m.Columns, Column{Span: r.Span(4), ID: r.Num(0), TableID: r.Num(1), Name: r.Text(2), Parent: r.Num(3), HasParent: r.Has(3)})
 	})
-	l.each("ducklake_table_stats", "table_id record_count next_row_id", func(r rec) {
-		m.Stats = append(m.Stats, TableStats{TableID: r.num(0), Records: r.num(1), NextRowID: r.num(2)})
+	l.each("ducklake_table_stats", "table_id record_count next_row_id", func(r *Row) {
+		m.Stats = append(m.Stats, TableStats{TableID: r.Num(0), Records: r.Num(1), NextRowID: r.Num(2)})
 	})
 }
 
 func (l *loader) files() {
 	m := l.m
-	l.each("ducklake_data_file", "data_file_id table_id path path_is_relative record_count row_id_start partial_max begin_snapshot end_snapshot", func(r rec) {
+	l.each("ducklake_data_file", "data_file_id table_id path path_is_relative record_count row_id_start partial_max begin_snapshot end_snapshot", func(r *Row) {
 		m.DataFiles = append(m.DataFiles, DataFile{
-			Span: r.span(7), ID: r.num(0), TableID: r.num(1), Path: r.text(2), Relative: r.boolean(3), Records: r.num(4),
-			RowIDStart: r.num(5), HasRowIDStart: r.has(5), PartialMax: r.num(6), HasPartialMax: r.has(6),
+			Span: r.Span(7), ID: r.Num(0), TableID: r.Num(1), Path: r.Text(2), Relative: r.Bool(3), Records: r.Num(4),
+			RowIDStart: r.Num(5), HasRowIDStart: r.Has(5), PartialMax: r.Num(6), HasPartialMax: r.Has(6),
 		})
 	})
-	l.each("ducklake_delete_file", "delete_file_id table_id data_file_id path path_is_relative delete_count partial_max begin_snapshot end_snapshot", func(r rec) {
+	l.each("ducklake_delete_file", "delete_file_id table_id data_file_id path path_is_relative delete_count partial_max begin_snapshot end_snapshot", func(r *Row) {
 		m.DeleteFiles = append(m.DeleteFiles, DeleteFile{
-			Span: r.span(7), ID: r.num(0), TableID: r.num(1), DataFileID: r.num(2), Path: r.text(3), Relative: r.boolean(4), Count: r.num(5),
-			PartialMax: r.num(6), HasPartialMax: r.has(6),
+			Span: r.Span(7), ID: r.Num(0), TableID: r.Num(1), DataFileID: r.Num(2), Path: r.Text(3), Relative: r.Bool(4), Count: r.Num(5),
+			PartialMax: r.Num(6), HasPartialMax: r.Has(6),
 		})
 	})
-	l.each("ducklake_files_scheduled_for_deletion", "data_file_id path path_is_relative", func(r rec) {
-		m.Scheduled = append(m.Scheduled, Scheduled{ID: r.num(0), Path: r.text(1), Relative: r.boolean(2)})
+	l.each("ducklake_files_scheduled_for_deletion", "data_file_id path path_is_relative", func(r *Row) {
+		m.Scheduled = append(m.Scheduled, Scheduled{ID: r.Num(0), Path: r.Text(1), Relative: r.Bool(2)})
 	})
 }
 
 func (l *loader) inlined() {
 	m := l.m
-	l.each(inlinedRegistry, "table_id table_name schema_version", func(r rec) {
-		m.InlinedTables = append(m.InlinedTables, InlinedTable{TableID: r.num(0), Name: r.text(1), SchemaVersion: r.num(2)})
+	l.each(inlinedRegistry, "table_id table_name schema_version", func(r *Row) {
+		m.InlinedTables = append(m.InlinedTables, InlinedTable{TableID: r.Num(0), Name: r.Text(1), SchemaVersion: r.Num(2)})
 	})
-	for name := range l.rels {
+	for _, name := range l.r.Relations() {
 		if rest, ok := strings.CutPrefix(name, inlinedDeletePrefix); ok {
 			id, err := strconv.ParseInt(rest, 10, 64)
 			if err != nil {
 				continue
 			}
-			l.each(name, "file_id row_id begin_snapshot", func(r rec) {
-				m.InlinedDeletes = append(m.InlinedDeletes, InlinedDelete{TableID: id, FileID: r.num(0), RowID: r.num(1), Begin: r.num(2)})
+			l.each(name, "file_id row_id begin_snapshot", func(r *Row) {
+				m.InlinedDeletes = append(m.InlinedDeletes, InlinedDelete{TableID: id, FileID: r.Num(0), RowID: r.Num(1), Begin: r.Num(2)})
 			})
 			continue
 		}
@@ -209,8 +145,8 @@ func (l *loader) inlined() {
 		if err != nil {
 			continue
 		}
-		l.each(name, "row_id begin_snapshot end_snapshot", func(r rec) {
-			m.InlinedRows = append(m.InlinedRows, InlinedRow{Span: r.span(1), Relation: name, TableID: id, RowID: r.num(0)})
+		l.each(name, "row_id begin_snapshot end_snapshot", func(r *Row) {
+			m.InlinedRows = append(m.InlinedRows, InlinedRow{Span: r.Span(1), Relation: name, TableID: id, RowID: r.Num(0)})
 		})
 	}
 }
