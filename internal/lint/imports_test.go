@@ -31,10 +31,13 @@ var rules = []rule{
 	{"translate", []string{"kv", "translate", "conflict", "lake"}},
 	{"conflict", []string{"conflict", "lake"}},
 	{"=gc", []string{"lake"}},
+	{"gc/meta", []string{"kv", "lake"}},
+	{"gc/expire", []string{"=gc", "gc/meta", "kv", "lake"}},
+	{"gc/trim", []string{"=gc", "gc/meta", "kv", "lake"}},
 	{"gc", []string{"gc", "kv", "lake", "conflict"}},
 	{"lake", nil},
 	{"server", []string{"kv", "translate", "server"}},
-	{"cmd/eider", []string{"kv", "translate", "server", "conflict", "lake", "cmd/eider"}},
+	{"cmd/eider", []string{"kv", "translate", "server", "conflict", "gc", "lake", "cmd/eider"}},
 	{"internal", []string{"internal", "cmd/eider", "conflict", "server"}},
 }
 

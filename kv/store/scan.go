@@ -23,6 +23,9 @@ type Access struct {
 	// Lo and Hi bound the key part after Eq; NULLs are outside of every bound.
 	Lo, Hi  *Bound
 	Reverse bool
+	// After, a Position of an earlier scan by the same Index, leaves out what comes up to
+	// there: a scan goes on where another one has stopped, in the order that Reverse says.
+	After []byte
 	// RowIDs, when not nil, asks for these rows in this order, and all else is ignored.
 	// Row ids that no row has are passed over.
 	RowIDs []uint64
@@ -110,6 +113,15 @@ func (it *RowIter) open(a Access) error {
 	lo, hi, err := rel.Bounds(sp.rows, it.tbl, a.Index, a.Eq, a.Lo, a.Hi)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	if a.After != nil {
+		if a.Reverse {
+			if hi == nil || bytes.Compare(a.After, hi) < 0 {
+				hi = a.After
+			}
+		} else if bytes.Compare(a.After, lo) >= 0 {
+			lo = join(a.After, 0)
+		}
 	}
 	if hi != nil && bytes.Compare(lo, hi) >= 0 {
 		it.started = true // an empty range; engines want lower ≤ upper
@@ -334,6 +346,21 @@ func (it *RowIter) fail(err error) bool {
 
 // RowID is the current row's id.
 func (it *RowIter) RowID() uint64 { return it.rowid }
+
+// Position is where the scan stands, for Access.After; nil at its ends and for a scan of
+// row ids or of one unique key. It is good as long as the table keeps its storage, in any
+// later transaction, whether or not the row is still there.
+func (it *RowIter) Position() []byte {
+	switch {
+	case !it.started || it.closed || it.err != nil:
+		return nil
+	case it.bare != nil && it.bare.Valid():
+		return bytes.Clone(it.bare.Key())
+	case it.src.open && (it.src.onOv && it.src.ovOK || !it.src.onOv && it.src.engOK):
+		return bytes.Clone(it.src.key())
+	}
+	return nil
+}
 
 // Tuple is the current row. It is valid until the next call of Next or Close.
 func (it *RowIter) Tuple() row.Tuple { return it.tuple }
