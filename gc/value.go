@@ -1,0 +1,174 @@
+package gc
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// parser reads a value's text, which has no blanks around it.
+type parser = func(string) (any, error)
+
+// unset is the value "none".
+type unset struct{}
+
+func orNone(p parser) parser {
+	return func(s string) (any, error) {
+		if s == none {
+			return unset{}, nil
+		}
+		return p(s)
+	}
+}
+
+func oneOf(words ...string) parser {
+	return func(s string) (any, error) {
+		for _, w := range words {
+			if s == w {
+				return s == "on", nil
+			}
+		}
+		return nil, errors.New("say " + strings.Join(words, " or "))
+	}
+}
+
+func parseMode(s string) (any, error) {
+	switch m := Mode(s); m {
+	case ModeOn, ModeOff, ModeDryRun:
+		return m, nil
+	}
+	return nil, errors.New("say on, off or dry-run")
+}
+
+func parseDuration(s string) (any, error) { return ParseDuration(s) }
+
+func atLeast(p parser, low time.Duration) parser {
+	return func(s string) (any, error) {
+		v, err := p(s)
+		if d, ok := v.(time.Duration); ok && err == nil && d < low {
+			return nil, fmt.Errorf("at least %s", FormatDuration(low))
+		}
+		return v, err
+	}
+}
+
+// The units of durations, longest first. A day is 24 hours: no calendar is asked.
+var durationUnits = []struct {
+	name string
+	size time.Duration
+}{
+	{"w", 7 * 24 * time.Hour},
+	{"d", 24 * time.Hour},
+	{"h", time.Hour},
+	{"m", time.Minute},
+	{"s", time.Second},
+	{"ms", time.Millisecond},
+}
+
+// ParseDuration reads a duration as policies write it: numbers with units w, d, h, m, s and
+// ms, one after the other with or without blanks, such as "30d", "1w 12h" or "90m".
+func ParseDuration(s string) (time.Duration, error) {
+	rest := strings.TrimSpace(s)
+	if rest == "" {
+		return 0, errors.New("write a number and a unit: 30d, 12h, 15m")
+	}
+	var sum time.Duration
+	for rest != "" {
+		i := 0
+		for i < len(rest) && rest[i] >= '0' && rest[i] <= '9' {
+			i++
+		}
+		n, err := strconv.ParseInt(rest[:i], 10, 64)
+		if err != nil {
+			return 0, errors.New("write a number and a unit: 30d, 12h, 15m")
+		}
+		rest = rest[i:]
+		j := 0
+		for j < len(rest) && rest[j] >= 'a' && rest[j] <= 'z' {
+			j++
+		}
+		var size time.Duration
+		for _, u := range durationUnits {
+			if u.name == rest[:j] {
+				size = u.size
+			}
+		}
+		switch {
+		case size == 0:
+			return 0, errors.New("units are w, d, h, m, s")
+		case n > int64((math.MaxInt64-sum)/size):
+			return 0, errors.New("out of range")
+		}
+		sum += time.Duration(n) * size
+		rest = strings.TrimLeft(rest[j:], " ")
+	}
+	return sum, nil
+}
+
+// FormatDuration writes a duration as ParseDuration reads it, to the millisecond.
+func FormatDuration(d time.Duration) string {
+	if d < time.Millisecond {
+		return "0s"
+	}
+	var b strings.Builder
+	for _, u := range durationUnits[1:] { // weeks are for people to write
+		if n := d / u.size; n > 0 {
+			fmt.Fprintf(&b, "%d%s", n, u.name)
+			d -= n * u.size
+		}
+	}
+	return b.String()
+}
+
+func parseCount(s string) (any, error) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < 1 {
+		return nil, errors.New("a whole number from 1 on")
+	}
+	return n, nil
+}
+
+var byteUnits = []struct {
+	name string
+	size int64
+}{
+	{"TiB", 1 << 40},
+	{"GiB", 1 << 30},
+	{"MiB", 1 << 20},
+	{"KiB", 1 << 10},
+	{"TB", 1e12},
+	{"GB", 1e9},
+	{"MB", 1e6},
+	{"kB", 1e3},
+	{"B", 1},
+	{"", 1},
+}
+
+func parseBytes(s string) (any, error) {
+	for _, u := range byteUnits {
+		num, ok := strings.CutSuffix(s, u.name)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseInt(strings.TrimSpace(num), 10, 64)
+		if err != nil || n < 1 || n > math.MaxInt64/u.size {
+			break
+		}
+		return n * u.size, nil
+	}
+	return nil, errors.New("a whole number and a unit: 500MiB, 10GB")
+}
+
+func parseZone(s string) (any, error) {
+	if s == "" || s == "Local" { // the server's own is nobody's intention
+		return nil, errors.New("a name such as Europe/Berlin or UTC")
+	}
+	loc, err := time.LoadLocation(s)
+	if err != nil {
+		return nil, errors.New("no time zone of that name is known here")
+	}
+	return loc, nil
+}
