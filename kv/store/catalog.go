@@ -47,17 +47,19 @@ type Catalog struct {
 	// before mu.
 	seqMu sync.Mutex
 
-	mu      sync.Mutex
-	cur     *view             // guarded by mu: the newest
-	stable  *view             // guarded by mu: the newest that readers may see
-	flying  []*view           // guarded by mu: those after stable, oldest first
-	epoch   uint64            // guarded by mu: the engine's, when the catalog was last loaded
-	base    uint64            // guarded by mu: the commit number it had then
-	kept    map[uint64]uint64 // guarded by mu: by epoch that has ended, the last commit that stayed
-	dropped bool              // guarded by mu
-	lastMod map[uint64]uint64 // guarded by mu: storage → seq of the last commit that changed its rows
-	markOID uint32            // guarded by mu: persisted mark, see metaOID
-	markID  uint64            // guarded by mu
+	mu     sync.Mutex
+	cur    *view   // guarded by mu: the newest
+	stable *view   // guarded by mu: the newest that readers may see
+	flying []*view // guarded by mu: those after stable, oldest first
+	// referenced are the views that something reads, or may be about to.
+	referenced viewList          // guarded by mu
+	epoch      uint64            // guarded by mu: the engine's, when the catalog was last loaded
+	base       uint64            // guarded by mu: the commit number it had then
+	kept       map[uint64]uint64 // guarded by mu: by epoch that has ended, the last commit that stayed
+	dropped    bool              // guarded by mu
+	lastMod    map[uint64]uint64 // guarded by mu: storage → seq of the last commit that changed its rows
+	markOID    uint32            // guarded by mu: persisted mark, see metaOID
+	markID     uint64            // guarded by mu
 
 	queue commitQueue
 	turns *turns

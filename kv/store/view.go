@@ -26,6 +26,32 @@ type view struct {
 	refs int
 	sync bool // its commits wait for stable storage
 	lost bool // its commits did not reach stable storage
+
+	prev, next *view // in the list of referenced views, while refs > 0
+}
+
+// viewList is the list of a catalog's referenced views, in no order.
+//
+// Guarded by Catalog.mu.
+type viewList struct{ first *view }
+
+func (l *viewList) add(v *view) {
+	if v.next = l.first; v.next != nil {
+		v.next.prev = v
+	}
+	l.first = v
+}
+
+func (l *viewList) remove(v *view) {
+	if v.prev != nil {
+		v.prev.next = v.next
+	} else {
+		l.first = v.next
+	}
+	if v.next != nil {
+		v.next.prev = v.prev
+	}
+	v.prev, v.next = nil, nil
 }
 
 // acquire returns the newest view with a snapshot. Each acquire needs a release.
@@ -76,6 +102,9 @@ func (c *Catalog) acquireLocked(stable bool) (*view, error) {
 			}
 			v.snap = snap
 		}
+		if v.refs == 0 {
+			c.referenced.add(v)
+		}
 		v.refs++
 		return v, nil
 	}
@@ -92,17 +121,18 @@ func (c *Catalog) ref(v *view) {
 // must not keep the engine from dropping overwritten data.
 func (c *Catalog) release(v *view) {
 	c.mu.Lock()
-	snap := v.unref()
+	snap := c.unref(v)
 	c.mu.Unlock()
 	c.closeSnapshot(snap)
 }
 
-// unref REQUIRES: Catalog.mu. The snapshot it returns, if any, is to be closed.
-func (v *view) unref() kv.Snapshot {
+// unref REQUIRES: c.mu. The snapshot it returns, if any, is to be closed.
+func (c *Catalog) unref(v *view) kv.Snapshot {
 	v.refs--
 	if v.refs > 0 {
 		return nil
 	}
+	c.referenced.remove(v)
 	snap := v.snap
 	v.snap = nil
 	return snap
@@ -179,12 +209,12 @@ func (c *Catalog) land(v *view) {
 	for n < len(c.flying) && !c.flying[n].sync {
 		n++
 	}
-	first := c.stable.unref()
+	first := c.unref(c.stable)
 	var more []kv.Snapshot
 	for i, f := range c.flying[:n] {
 		close(f.landed)
 		if i < n-1 {
-			more = append(more, f.unref())
+			more = append(more, c.unref(f))
 		}
 	}
 	c.setStable(c.flying[n-1]) // referenced still, unless it is the newest
@@ -204,12 +234,12 @@ func (c *Catalog) ground(kept uint64) (snaps []kv.Snapshot) {
 	if len(c.flying) == 0 {
 		return nil
 	}
-	snaps = append(snaps, c.stable.unref())
+	snaps = append(snaps, c.unref(c.stable))
 	for _, v := range c.flying {
 		v.lost = v.seq > kept
 		close(v.landed)
 		if v != c.cur {
-			snaps = append(snaps, v.unref())
+			snaps = append(snaps, c.unref(v))
 		}
 	}
 	c.flying = nil
