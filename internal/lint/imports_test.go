@@ -34,6 +34,8 @@ var rules = []rule{
 	{"gc/meta", []string{"kv", "lake"}},
 	{"gc/expire", []string{"=gc", "gc/meta", "kv", "lake"}},
 	{"gc/trim", []string{"=gc", "gc/meta", "kv", "lake"}},
+	{"gc/paths", []string{"lake"}},
+	{"gc/clean", []string{"=gc", "gc/meta", "gc/paths", "kv", "lake"}},
 	{"gc", []string{"gc", "kv", "lake", "conflict"}},
 	{"lake", nil},
 	{"server", []string{"kv", "translate", "server"}},
