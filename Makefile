@@ -12,7 +12,7 @@ endif
 # How long each fuzz target runs in fuzz-short and test.
 FUZZTIME ?= 1s
 
-.PHONY: all build quickstart test unit e2e bench fuzz-short race lint generate clean
+.PHONY: all build worker quickstart test unit worker-test e2e bench fuzz-short race lint generate clean
 
 all: build
 
@@ -20,17 +20,25 @@ all: build
 build:
 	CGO_ENABLED=0 go build -o bin/eider ./cmd/eider
 
+# The program with DuckDB in it, for "eider maintain". It needs a C++ compiler's linker, and lies beside the server.
+worker:
+	cd worker && CGO_ENABLED=1 go build -o ../bin/eider-worker ./cmd/eider-worker
+
 # Build, start on a temporary folder, run a lake session through a real DuckDB.
 quickstart: build
 	sh scripts/quickstart.sh
 
-# The whole suite: lint and unit tests, a short run of every fuzz target, end-to-end tests. Totals are the last lines.
+# The whole suite: lint and unit tests, a short run of every fuzz target, the worker's tests, end-to-end tests. Totals are the last lines.
 test:
 	go run ./internal/tasks test -fuzztime $(FUZZTIME)
 
 # Lint and unit tests only.
 unit:
 	go run ./internal/tasks test -only root
+
+# The worker's unit tests only.
+worker-test:
+	go run ./internal/tasks test -only worker
 
 # End-to-end tests only.
 e2e:

@@ -45,6 +45,7 @@ type app struct {
 	streams
 	getenv func(string) (string, bool)
 	sig    <-chan os.Signal
+	worker worker
 }
 
 // usageError is a mistake in how a command was called.
@@ -54,17 +55,21 @@ func (e usageError) Unwrap() error { return e.error }
 
 // run runs one command line and returns the exit code.
 func run(ctx context.Context, args []string, io streams, getenv func(string) (string, bool), sig <-chan os.Signal) int {
-	a := &app{streams: io, getenv: getenv, sig: sig}
+	a := &app{streams: io, getenv: getenv, sig: sig, worker: systemWorker()}
+	return a.run(ctx, args)
+}
+
+func (a *app) run(ctx context.Context, args []string) int {
 	root := a.command()
 	root.SetArgs(args)
-	root.SetIn(io.in)
-	root.SetOut(io.out)
-	root.SetErr(io.err)
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitOK
 	}
-	fmt.Fprintln(io.err, "eider:", err)
+	fmt.Fprintln(a.err, "eider:", err)
 	var usage usageError
 	switch {
 	case errors.Is(err, node.ErrLocked), errors.Is(err, node.ErrNewer):
@@ -100,7 +105,7 @@ Exit codes: 0 well done, 1 failed, 2 wrong use or configuration, 3 the data fold
 		return usageError{fmt.Errorf("%w; see \"%s --help\"", err, c.CommandPath())}
 	})
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(a.serveCommand(), a.catalogCommand(), a.checksCommand(), a.userCommand(), a.versionCommand())
+	root.AddCommand(a.serveCommand(), a.catalogCommand(), a.checksCommand(), a.maintainCommand(), a.userCommand(), a.versionCommand())
 	return root
 }
 

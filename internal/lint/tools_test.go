@@ -7,7 +7,7 @@ import (
 )
 
 // modules are the folders with a go.mod.
-var modules = []string{".", "e2e"}
+var modules = []string{".", "e2e", "worker"}
 
 func TestGofumpt(t *testing.T) {
 	t.Parallel()

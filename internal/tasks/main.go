@@ -30,7 +30,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	fs := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	fuzzTime := fs.Duration("fuzztime", 3*time.Second, "how long each fuzz target runs")
-	only := fs.String("only", "", "run one suite only: root, fuzz or e2e")
+	only := fs.String("only", "", "run one suite only: root, fuzz, worker or e2e")
 	if err := fs.Parse(args[1:]); err != nil {
 		return err
 	}
@@ -51,6 +51,7 @@ func runTest(ctx context.Context, out io.Writer, only string, fuzzTime time.Dura
 	}{
 		{"root", func() (totals, error) { return goTest(ctx, out, ".", 20*time.Minute) }},
 		{"fuzz", func() (totals, error) { return fuzzAll(ctx, out, ".", fuzzTime) }},
+		{"worker", func() (totals, error) { return goTest(ctx, out, "worker", 20*time.Minute) }},
 		{"e2e", func() (totals, error) { return goTest(ctx, out, "e2e", 40*time.Minute) }},
 	}
 	var lines []string

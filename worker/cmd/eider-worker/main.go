@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/eiderdb/eider/worker/maintain"
+)
+
+// version is set by the linker in releases.
+var version string
+
+// Exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+	exitBusy   = 4
+)
+
+func main() {
+	sig := make(chan os.Signal, 2)
+	signal.Notify(sig, syscall.SIGTERM, os.Interrupt)
+	os.Exit(execute(context.Background(), os.Args[1:], os.Stdout, os.Stderr, os.LookupEnv, sig))
+}
+
+// app is what the commands share.
+type app struct {
+	out, err io.Writer
+	getenv   func(string) (string, bool)
+	sig      <-chan os.Signal
+}
+
+// usageError is a mistake in how a command was called.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// execute runs one command line and returns the exit code.
+func execute(ctx context.Context, args []string, out, errs io.Writer, getenv func(string) (string, bool), sig <-chan os.Signal) int {
+	a := &app{out: out, err: errs, getenv: getenv, sig: sig}
+	root := &cobra.Command{
+		Use:           "eider-worker",
+		Short:         "The part of Eider that runs DuckDB; started by eider",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError{fmt.Errorf("unknown command %q; \"eider-worker --help\" lists the commands", args[0])}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usageError{fmt.Errorf("%w; see \"eider %s --help\"", err, c.Name())}
+	})
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.AddCommand(a.maintainCommand(), a.versionCommand())
+	root.SetArgs(args)
+	root.SetOut(out)
+	root.SetErr(errs)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintln(errs, "eider:", maintain.Text(err))
+	var usage usageError
+	switch {
+	case errors.As(err, &usage), errors.Is(err, maintain.ErrOption):
+		return exitUsage
+	case errors.Is(err, maintain.ErrBusy):
+		return exitBusy
+	}
+	return exitFailed
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintf(a.out, "eider-worker %s (%s, %s/%s)\n", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	}
+}
+
+// versionText is the version of this build.
+func versionText() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "dev"
+}

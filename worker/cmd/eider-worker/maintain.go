@@ -1,0 +1,346 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/eiderdb/eider/gc"
+	"github.com/eiderdb/eider/worker/duck"
+	"github.com/eiderdb/eider/worker/maintain"
+)
+
+// defaultServer is where "eider serve" listens unless told otherwise.
+const defaultServer = "postgres://eider@127.0.0.1:5434/postgres"
+
+// maintainFlags are the flags of maintain.
+type maintainFlags struct {
+	server, catalog string
+	lake            duck.Lake
+	duck            duck.Options
+	initFile        string
+
+	o         maintain.Options
+	tiers     string
+	skip      []string
+	windows   string
+	zone      string
+	all       bool
+	expire    string
+	cleanup   string
+	orphans   string
+	maxTime   string
+	dryRun    bool
+	every     string
+	output    string
+	everyTime time.Duration
+	set       *pflag.FlagSet
+}
+
+func (a *app) maintainCommand() *cobra.Command {
+	f := &maintainFlags{o: maintain.Options{Rule: maintain.DefaultRule()}}
+	cmd := &cobra.Command{
+		Use:   "maintain",
+		Short: "Flush, merge and rewrite the files of a lake",
+		Long: `Do the part of a lake's maintenance that needs DuckDB, in the order that DuckLake recommends: flush inlined data into files, merge
+small files by tiers of their sizes, rewrite files of which much is deleted. No row changes its id and no older version reads otherwise.
+
+It works on an Eider catalog and on a PostgreSQL catalog, beside everybody else who uses the lake, and one worker at a time works on a lake.
+It may be ended at any time: SIGTERM lets it finish the step that it is at, a second one ends that too, and nothing is left behind.
+
+With --all it also has snapshots expired, scheduled files removed and orphans deleted: on Eider by the server's jobs and policies, elsewhere
+by DuckLake's functions and the --...-older-than flags. On Eider the server can do these by itself, see "eider gc".
+
+Windows, and what is done to which table, come from the policies of the catalog where it has them; a flag goes before a policy.
+
+DuckDB's extensions ducklake and postgres are taken from --extension-dir, or installed from DuckDB's repository. Secrets for object
+storage go into a file of SQL statements (--init-file), and --extension httpfs loads what they need.
+
+Exit codes: 0 well done, also when ended early; 1 something failed; 2 wrong use; 4 another worker is at the lake.`,
+		Example: `  eider maintain --catalog lake --dry-run
+  eider maintain --catalog lake --every 1h --windows "22:00-06:00"
+  eider maintain --server "host=db.example.org user=lake" --catalog lake --all --expire-older-than 30d`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError{fmt.Errorf("maintain takes no arguments, only flags: %q", args[0])}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error {
+			f.set = c.Flags()
+			if err := f.finish(a); err != nil {
+				return err
+			}
+			return a.maintain(c.Context(), f)
+		},
+	}
+	f.register(cmd.Flags())
+	return cmd
+}
+
+func (f *maintainFlags) register(fs *pflag.FlagSet) {
+	fs.StringVar(&f.server, "server", "", "connection string of the server (EIDER_SERVER), default "+defaultServer)
+	fs.StringVar(&f.catalog, "catalog", "lake", "catalog, the database's name")
+	fs.StringVar(&f.lake.Schema, "lake", "", "metadata schema of the lake, default public")
+	fs.StringVar(&f.lake.DataPath, "data-path", "", "where the lake's files are, if not where the catalog says")
+	fs.StringVar(&f.duck.ExtensionDir, "extension-dir", "", "folder with DuckDB's extensions (EIDER_EXTENSION_DIR)")
+	fs.StringSliceVar(&f.duck.Extensions, "extension", nil, "further extensions to load, such as httpfs")
+	fs.StringVar(&f.initFile, "init-file", "", "file of SQL statements to run in DuckDB first")
+	fs.IntVar(&f.duck.Threads, "threads", 0, "DuckDB's threads, default all CPUs")
+	fs.StringVar(&f.duck.MemoryLimit, "memory-limit", "", "DuckDB's memory, such as 4GB")
+	fs.StringVar(&f.duck.TempDir, "temp-dir", "", "where DuckDB spills to")
+
+	fs.StringSliceVar(&f.o.Schemas, "schema", nil, "only tables of these schemas")
+	fs.StringSliceVar(&f.o.Tables, "table", nil, "only these tables, NAME or SCHEMA.NAME")
+	fs.StringSliceVar(&f.skip, "skip", nil, "steps to leave out: flush, merge, rewrite")
+	fs.StringVar(&f.tiers, "tiers", "", "tiers of file sizes, MIN-MAX:TARGET, default "+tiersText(maintain.DefaultTiers()))
+	fs.Int64Var(&f.o.Rule.MinInlined, "min-inlined-rows", f.o.Rule.MinInlined, "flush a table when so many inlined rows and deletes wait")
+	fs.Int64Var(&f.o.Rule.MinFiles, "min-small-files", f.o.Rule.MinFiles, "merge when a tier of a table has so many files to merge")
+	fs.Float64Var(&f.o.Rule.DeleteThreshold, "delete-threshold", f.o.Rule.DeleteThreshold, "rewrite files of which so much is deleted, above 0 to 1")
+	fs.IntVar(&f.o.Outputs, "outputs-per-step", 16, "files that one merge step writes at most")
+	fs.Int64Var(&f.o.MaxFiles, "max-files", 0, "end after the step that has read so many files")
+	fs.StringVar(&f.maxTime, "max-time", "", "end after the step in which so much time has passed, such as 2h")
+	fs.StringVar(&f.windows, "windows", "", `when steps may begin, such as "Mon-Fri 22:00-06:00, Sat-Sun"`)
+	fs.StringVar(&f.zone, "time-zone", "", "time zone of the windows, default UTC")
+	fs.IntVar(&f.o.Retries, "retries", 5, "how often a step is tried again that lost a race; 0 for never")
+	fs.BoolVar(&f.o.AllowRenumber, "allow-renumber", false, "merge although rows would get other ids, on catalogs that let that pass")
+
+	fs.BoolVar(&f.all, "all", false, "also expire snapshots, clean up scheduled files and delete orphans")
+	fs.StringVar(&f.expire, "expire-older-than", "", "with --all, not on Eider: expire snapshots of this age, default none")
+	fs.StringVar(&f.cleanup, "cleanup-older-than", "2d", "with --all, not on Eider: remove files that were scheduled so long ago")
+	fs.StringVar(&f.orphans, "orphans-older-than", "7d", "with --all, not on Eider: delete unknown files of this age")
+	fs.BoolVar(&f.dryRun, "dry-run", false, "only say what would be done")
+	fs.StringVar(&f.every, "every", "", "do it again every so often, such as 1h, until SIGTERM")
+	fs.StringVar(&f.output, "output", "text", "text or json, a line for each step")
+}
+
+func tiersText(tiers []maintain.Tier) string {
+	var parts []string
+	for _, t := range tiers {
+		parts = append(parts, t.String())
+	}
+	return strings.Join(parts, ",")
+}
+
+// finish reads what the flags' texts say.
+func (f *maintainFlags) finish(a *app) (err error) {
+	bad := func(flag string, err error) error { return usageError{fmt.Errorf("--%s: %w", flag, err)} }
+	env := func(to *string, name, def string) {
+		if *to == "" {
+			if v, ok := a.getenv(name); ok {
+				*to = v
+			} else {
+				*to = def
+			}
+		}
+	}
+	env(&f.server, "EIDER_SERVER", defaultServer)
+	env(&f.duck.ExtensionDir, "EIDER_EXTENSION_DIR", "")
+	if f.output != "text" && f.output != "json" {
+		return bad("output", errors.New("text or json"))
+	}
+	if f.every != "" && f.dryRun {
+		return bad("every", errors.New("a dry run is made once"))
+	}
+	if f.tiers != "" {
+		if f.o.Tiers, err = maintain.ParseTiers(f.tiers); err != nil {
+			return bad("tiers", err)
+		}
+	}
+	for _, s := range f.skip {
+		switch s {
+		case "flush":
+			f.o.Rule.Flush = false
+		case "merge":
+			f.o.Rule.Merge = false
+		case "rewrite":
+			f.o.Rule.Rewrite = false
+		default:
+			return bad("skip", fmt.Errorf("%q is none of flush, merge, rewrite", s))
+		}
+	}
+	for _, d := range []struct {
+		flag, text string
+		to         *time.Duration
+	}{
+		{"expire-older-than", f.expire, &f.o.Rest.Expire},
+		{"cleanup-older-than", f.cleanup, &f.o.Rest.Cleanup},
+		{"orphans-older-than", f.orphans, &f.o.Rest.Orphans},
+		{"max-time", f.maxTime, &f.o.MaxTime},
+		{"every", f.every, &f.everyTime},
+	} {
+		if d.text == "" {
+			continue
+		}
+		if *d.to, err = gc.ParseDuration(d.text); err != nil {
+			return bad(d.flag, err)
+		}
+		if *d.to <= 0 {
+			return bad(d.flag, errors.New("a duration above 0"))
+		}
+	}
+	if !f.all {
+		f.o.Rest = maintain.Rest{}
+	}
+	if f.o.Windows, err = gc.ParseWindows(f.windows); err != nil {
+		return bad("windows", err)
+	}
+	if f.zone != "" {
+		if f.o.Zone, err = time.LoadLocation(f.zone); err != nil {
+			return bad("time-zone", err)
+		}
+	}
+	if f.o.Retries == 0 {
+		f.o.Retries = -1
+	}
+	if f.initFile != "" {
+		text, err := os.ReadFile(f.initFile)
+		if err != nil {
+			return bad("init-file", err)
+		}
+		f.duck.Init = []string{string(text)}
+	}
+	f.lake.Name = "lake"
+	f.lake.DSN = withDatabase(f.server, f.catalog)
+	return nil
+}
+
+var urlForm = regexp.MustCompile(`^(postgres(?:ql)?://[^/?]*)(?:/[^?]*)?(\?.*)?$`)
+
+// withDatabase is a connection string with another database.
+func withDatabase(dsn, name string) string {
+	if m := urlForm.FindStringSubmatch(dsn); m != nil {
+		return m[1] + "/" + escapePath(name) + m[2]
+	}
+	return dsn + " dbname='" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(name) + "'"
+}
+
+// escapePath escapes what may not stand in a URL's path.
+func escapePath(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		c := s[i]
+		if c == '-' || c == '_' || c == '.' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// maintain does one run, or many.
+func (a *app) maintain(ctx context.Context, f *maintainFlags) error {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := make(chan struct{})
+	done := make(chan struct{})
+	go func() { // a first signal ends the run after its step, a second one at once
+		defer close(done)
+		for n := 0; ; n++ {
+			select {
+			case <-ctx.Done():
+				return
+			case <-a.sig:
+				if n == 0 {
+					fmt.Fprintln(a.err, "eider: ending after this step; again to end at once")
+					close(stop)
+				} else {
+					cancel()
+				}
+			}
+		}
+	}()
+	defer func() { cancel(); <-done }()
+	rep := &maintain.Reporter{Out: a.out, JSON: f.output == "json"}
+	if f.everyTime == 0 {
+		_, err := a.once(ctx, f, rep, stop)
+		return err
+	}
+	return maintain.Loop(ctx, stop, maintain.SystemClock(), f.everyTime, func(ctx context.Context) (time.Time, error) {
+		next, err := a.once(ctx, f, rep, stop)
+		if err == nil || ctx.Err() != nil || errors.Is(err, maintain.ErrOption) || errors.Is(err, duck.ErrExtension) {
+			return next, err
+		}
+		// A server that is away may be there again, and a lake that is busy free.
+		fmt.Fprintln(a.err, "eider:", maintain.Text(err))
+		return next, nil
+	})
+}
+
+// once does one run. It returns when the next one may begin, if a window says so.
+func (a *app) once(ctx context.Context, f *maintainFlags, rep *maintain.Reporter, stop <-chan struct{}) (next time.Time, err error) {
+	cat, err := maintain.OpenCatalog(ctx, f.lake.DSN, f.lake.Schema)
+	if err != nil {
+		return next, err
+	}
+	defer func() { _ = cat.Close(context.WithoutCancel(ctx)) }()
+	o, err := f.options(ctx, cat)
+	if err != nil {
+		return next, err
+	}
+	clock := maintain.SystemClock()
+	if now := clock.Now().In(o.Zone); !o.Windows.Open(now) && !f.dryRun {
+		next, _ = o.Windows.Change(now)
+		rep.Run(maintain.Summary{Stopped: "the window is closed"}, nil)
+		return next, nil
+	}
+	if !f.dryRun {
+		if err := cat.Lock(ctx); err != nil {
+			return next, err
+		}
+	}
+	db, err := duck.Open(ctx, f.duck)
+	if err != nil {
+		return next, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	f.lake.ReadOnly = f.dryRun
+	if err := db.Attach(ctx, f.lake); err != nil {
+		return next, err
+	}
+	r := &maintain.Runner{Lake: f.lake.Name, DB: db, Catalog: cat, Clock: clock, Options: o, Report: rep.Step}
+	var sum maintain.Summary
+	if f.dryRun {
+		sum, err = r.DryRun(ctx)
+	} else {
+		sum, err = r.Run(ctx, stop)
+	}
+	rep.Run(sum, err)
+	return next, err
+}
+
+// options are the run's: the flags', and what the policies say where there is no flag.
+func (f *maintainFlags) options(ctx context.Context, cat *maintain.Catalog) (maintain.Options, error) {
+	o := f.o
+	o.Seed = uint64(time.Now().UnixNano())
+	if o.Zone == nil {
+		o.Zone = time.UTC
+	}
+	if f.all && cat.HoldsRowIDs() {
+		has, err := cat.HasServerJobs(ctx)
+		if err != nil {
+			return o, err
+		}
+		o.Rest = maintain.Rest{Server: has}
+	}
+	set, ok, err := cat.Policies(ctx)
+	if err != nil || !ok {
+		return o, err
+	}
+	policies := set.For(cat.Lake())
+	if !f.set.Changed("windows") {
+		w, zone := policies.Windows()
+		o.Windows = w
+		if !f.set.Changed("time-zone") {
+			o.Zone = zone
+		}
+	}
+	return o, nil
+}

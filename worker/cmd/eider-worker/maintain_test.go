@@ -1,0 +1,67 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+)
+
+func worker(t *testing.T, env map[string]string, args ...string) (int, string) {
+	t.Helper()
+	var out bytes.Buffer
+	code := execute(context.Background(), args, &out, &out, func(k string) (string, bool) { v, ok := env[k]; return v, ok }, nil)
+	return code, out.String()
+}
+
+func TestCommandLine(t *testing.T) {
+	t.Parallel()
+	nowhere := map[string]string{"EIDER_SERVER": "postgres://eider@127.0.0.1:1/postgres"}
+	for _, c := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{"version", exitOK, "eider-worker "},
+		{"", exitOK, "maintain"},
+		{"bogus", exitUsage, "unknown command"},
+		{"maintain --help", exitOK, "--dry-run"},
+		{"maintain x", exitUsage, "no arguments"},
+		{"maintain --bogus", exitUsage, `see "eider maintain --help"`},
+		{"maintain --output xml", exitUsage, "text or json"},
+		{"maintain --skip merge,lunch", exitUsage, `"lunch"`},
+		{"maintain --tiers 5", exitUsage, "MIN-MAX:TARGET"},
+		{"maintain --every 1h --dry-run", exitUsage, "once"},
+		{"maintain --every soon", exitUsage, "--every"},
+		{"maintain --windows never", exitUsage, "--windows"},
+		{"maintain --time-zone Moon", exitUsage, "--time-zone"},
+		{"maintain --max-time 0s", exitUsage, "--max-time"},
+		{"maintain --init-file /does/not/exist", exitUsage, "--init-file"},
+		{"maintain", exitFailed, "connect to the catalog"},
+		{"maintain --catalog=x --server host=127.0.0.1\tport=1", exitFailed, "connect to the catalog"},
+	} {
+		code, out := worker(t, nowhere, strings.Split(c.args, " ")...)
+		if c.args == "" {
+			code, out = worker(t, nowhere)
+		}
+		if code != c.code || !strings.Contains(out, c.says) {
+			t.Errorf("%q: exit code %d, want %d with %q:\n%s", c.args, code, c.code, c.says, out)
+		}
+	}
+}
+
+func TestWithDatabase(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][3]string{
+		{"postgres://eider@host:5434/postgres", "lake", "postgres://eider@host:5434/lake"},
+		{"postgres://eider@host:5434", "la ke/1", "postgres://eider@host:5434/la%20ke%2F1"},
+		{"postgresql://u:p@h/x?sslmode=require", "lake", "postgresql://u:p@h/lake?sslmode=require"},
+		{"postgresql://u@h?sslmode=require", "lake", "postgresql://u@h/lake?sslmode=require"},
+		{"host=h user=u", "lake", "host=h user=u dbname='lake'"},
+		{"host=h dbname=x", `it's\`, `host=h dbname=x dbname='it\'s\\'`},
+	} {
+		if got := withDatabase(c[0], c[1]); got != c[2] {
+			t.Errorf("%s with %s: %s, want %s", c[0], c[1], got, c[2])
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package maintain
+
+import (
+	"errors"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestParseBytes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text string
+		want int64
+	}{
+		{"0", 0},
+		{"17", 17},
+		{"17B", 17},
+		{"1KiB", 1024},
+		{"1 MiB", 1 << 20},
+		{"1.5mib", 3 << 19},
+		{"5MB", 5e6},
+		{" 2GiB ", 2 << 30},
+		{"1TiB", 1 << 40},
+		{"", -1},
+		{"MiB", -1},
+		{"-1", -1},
+		{"NaN", -1},
+		{"1e300", -1},
+		{"9TiB", -1},
+		{"5 bytes", -1},
+	} {
+		got, err := ParseBytes(c.text)
+		if c.want < 0 {
+			if !errors.Is(err, ErrOption) {
+				t.Errorf("%q: %d, %v", c.text, got, err)
+			}
+		} else if err != nil || got != c.want {
+			t.Errorf("%q: %d, %v; want %d", c.text, got, err, c.want)
+		}
+	}
+}
+
+// Sizes are written so that nothing above a tenth of the unit is lost, and whole ones exactly.
+func TestFormatBytes(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.Int64Range(0, maxBytes).Draw(t, "n")
+		got, err := ParseBytes(FormatBytes(n))
+		if err != nil || got < n-n/15-1 || got > n+n/15+1 {
+			t.Fatalf("%d is written %q and read %d, %v", n, FormatBytes(n), got, err)
+		}
+	})
+	for n, want := range map[int64]string{0: "0B", 1023: "1023B", 1024: "1KiB", 1536: "1.5KiB", 64 << 20: "64MiB"} {
+		if got := FormatBytes(n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}
+
+func TestParseTiers(t *testing.T) {
+	t.Parallel()
+	got, err := ParseTiers("0-1MiB:5MiB, 1MiB-10MiB:32MiB,10MiB-64MiB:128MiB")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range DefaultTiers() {
+		if got[i] != want {
+			t.Errorf("tier %d: %v, want %v", i, got[i], want)
+		}
+	}
+	for _, text := range []string{"", "1MiB", "0-1MiB", "1MiB:5MiB", "1MiB-1MiB:5MiB", "0-5MiB:4MiB", "0-5MiB:5MiB,4MiB-9MiB:9MiB", "0-x:1"} {
+		if _, err := ParseTiers(text); !errors.Is(err, ErrOption) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	o, err := Options{}.withDefaults()
+	if err != nil || o.Rule != DefaultRule() || len(o.Tiers) != 3 || o.Outputs != 16 || o.Retries != 5 {
+		t.Errorf("defaults: %+v, %v", o, err)
+	}
+	rule := DefaultRule()
+	for name, o := range map[string]Options{
+		"outputs":   {Outputs: -1},
+		"files":     {MaxFiles: -1},
+		"time":      {MaxTime: -1},
+		"wait":      {Backoff: -1},
+		"age":       {Rest: Rest{Expire: -1}},
+		"inlined":   {Rule: Rule{MinFiles: 2, DeleteThreshold: 1}},
+		"small":     {Rule: Rule{MinInlined: 1, MinFiles: 1, DeleteThreshold: 1}},
+		"threshold": {Rule: Rule{MinInlined: 1, MinFiles: 2}},
+		"tier":      {Rule: rule, Tiers: []Tier{{Min: 1, Max: 1, Target: 1}}},
+	} {
+		if _, err := o.withDefaults(); !errors.Is(err, ErrOption) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	w := Options{Schemas: []string{"Main"}, Tables: []string{"a", "main.B"}}
+	for table, want := range map[string]bool{"a": true, "A": true, "b": true, "c": false} {
+		if w.wants("main", table) != want {
+			t.Errorf("main.%s: %v", table, !want)
+		}
+	}
+	if w.wants("other", "a") {
+		t.Error("a table of another schema is wanted")
+	}
+}

@@ -1,0 +1,206 @@
+package maintain
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/eiderdb/eider/worker/duck"
+)
+
+// Phase is a part of a run. Their order is the one that DuckLake recommends: what is flushed
+// can be merged, what is expired need not be, and files go when nothing names them any more.
+type Phase int
+
+// The phases, in the order of a run.
+const (
+	Flush Phase = iota
+	Expire
+	Merge
+	Rewrite
+	Cleanup
+	Orphans
+)
+
+var phaseNames = [...]string{"flush", "expire", "merge", "rewrite", "cleanup", "orphans"}
+
+// String is the phase's name in options and reports.
+func (p Phase) String() string { return phaseNames[p] }
+
+// Table is what the catalog says of one live table.
+type Table struct {
+	ID           int64
+	Schema, Name string
+	// Target is the target_file_size that is set for the table, its schema or the lake, in
+	// bytes; 0 when none is.
+	Target int64
+	// InlinedRows and InlinedDeletes wait for a flush.
+	InlinedRows, InlinedDeletes int64
+	// Tiers has an entry for each tier of the options.
+	Tiers []TierFiles
+	// Rewrite is about files of which the rule's part or more is deleted.
+	Rewrite RewriteFiles
+}
+
+// TierFiles counts the files of a table in one tier.
+type TierFiles struct {
+	// Files are in the tier and without deletes.
+	Files int64
+	// Mergeable of them have another one in their partition.
+	Mergeable int64
+	// Bytes is the size of those that are mergeable.
+	Bytes int64
+}
+
+// RewriteFiles counts the files of a table that are worth a rewrite, and their rows.
+type RewriteFiles struct{ Files, Rows, Deleted int64 }
+
+// Step is one call of one of DuckLake's functions, on one table or, for the phases that are
+// the lake's, on all of it.
+type Step struct {
+	Phase         Phase
+	Schema, Table string // "" for the lake
+	Tier          Tier   // of merges
+	// Target is the size of merged files in bytes, of merges.
+	Target int64
+	// Files, Rows and Bytes are what the step is expected to read; what is not known is 0.
+	Files, Rows, Bytes int64
+	// Threshold is the part of deleted rows, of rewrites.
+	Threshold float64
+	// Age is that of Rest, of expiry, cleanup and orphans.
+	Age time.Duration
+}
+
+// Name is the step for people: "merge main.events 0B-1MiB".
+func (s *Step) Name() string {
+	name := s.Phase.String()
+	if s.Table != "" {
+		name += " " + s.Schema + "." + s.Table
+	}
+	if s.Phase == Merge {
+		name += " " + FormatBytes(s.Tier.Min) + "-" + FormatBytes(s.Tier.Max)
+	}
+	return name
+}
+
+// Plan makes the steps of a phase; tier says which tier's merges. The tables come in the
+// order of the state.
+func Plan(state []Table, o *Options, p Phase, tier int) []Step {
+	if step, ok := o.Rest.step(p); ok {
+		return []Step{step}
+	}
+	var steps []Step
+	for i := range state {
+		t := &state[i]
+		if !o.wants(t.Schema, t.Name) {
+			continue
+		}
+		if s, ok := planTable(t, o, p, tier); ok {
+			s.Phase, s.Schema, s.Table = p, t.Schema, t.Name
+			steps = append(steps, s)
+		}
+	}
+	return steps
+}
+
+// step is the step of a phase that is the lake's.
+func (r Rest) step(p Phase) (Step, bool) {
+	age := time.Duration(0)
+	switch p {
+	case Expire:
+		age = r.Expire
+	case Cleanup:
+		age = r.Cleanup
+	case Orphans:
+		age = r.Orphans
+	}
+	return Step{Phase: p, Age: age}, age > 0 && !r.Server
+}
+
+func planTable(t *Table, o *Options, p Phase, tier int) (Step, bool) {
+	rule := o.ruleOf(t)
+	switch p {
+	case Flush:
+		n := t.InlinedRows + t.InlinedDeletes
+		return Step{Rows: n}, rule.Flush && n >= max(rule.MinInlined, 1)
+	case Merge:
+		f, of := t.Tiers[tier], o.Tiers[tier]
+		target := of.Target
+		// A table whose owner wants files smaller than the tier makes them gets them. DuckLake
+		// leaves files alone that are as large as the target.
+		if t.Target > 0 {
+			target = min(target, t.Target)
+		}
+		return Step{Tier: of, Target: target, Files: f.Mergeable, Bytes: f.Bytes},
+			rule.Merge && target > of.Min && f.Mergeable >= max(rule.MinFiles, 2)
+	case Rewrite:
+		return Step{Files: t.Rewrite.Files, Rows: t.Rewrite.Rows, Threshold: rule.DeleteThreshold}, rule.Rewrite && t.Rewrite.Files > 0
+	}
+	return Step{}, false
+}
+
+// SQL is the statement that does the step, on a lake that is attached under a name. outputs
+// bounds the files that a merge writes. Each statement returns rows; of those that merge and
+// rewrite the third column is the number of files read and the fourth of files written, of
+// flushes the third is the number of rows.
+func (s *Step) SQL(lake string, outputs int) string {
+	args := []string{duck.Literal(lake)}
+	named := func(name, value string) { args = append(args, name+" => "+value) }
+	var fn string
+	switch s.Phase {
+	case Flush:
+		fn = "ducklake_flush_inlined_data"
+		named("schema_name", duck.Literal(s.Schema))
+		named("table_name", duck.Literal(s.Table))
+	case Merge:
+		fn = "ducklake_merge_adjacent_files"
+		args = append(args, duck.Literal(s.Table))
+		named("schema", duck.Literal(s.Schema))
+		if s.Tier.Min > 0 {
+			named("min_file_size", strconv.FormatInt(s.Tier.Min, 10))
+		}
+		named("max_file_size", strconv.FormatInt(s.Tier.Max, 10))
+		named("max_compacted_files", strconv.Itoa(outputs))
+	case Rewrite:
+		fn = "ducklake_rewrite_data_files"
+		args = append(args, duck.Literal(s.Table))
+		named("schema", duck.Literal(s.Schema))
+		named("delete_threshold", strconv.FormatFloat(s.Threshold, 'f', -1, 64))
+	case Expire:
+		fn = "ducklake_expire_snapshots"
+		named("older_than", ago(s.Age))
+	case Cleanup:
+		fn = "ducklake_cleanup_old_files"
+		named("older_than", ago(s.Age))
+	case Orphans:
+		fn = "ducklake_delete_orphaned_files"
+		named("older_than", ago(s.Age))
+	}
+	return "SELECT * FROM " + fn + "(" + strings.Join(args, ", ") + ")"
+}
+
+// ago is the time before now, by DuckDB's clock.
+func ago(d time.Duration) string {
+	return fmt.Sprintf("now() - INTERVAL '%d seconds'", int64(d/time.Second))
+}
+
+// TargetSQL sets the size of the files that the step writes, for this DuckDB alone.
+func (s *Step) TargetSQL() string {
+	if s.Phase == Merge {
+		return fmt.Sprintf("SET ducklake_target_file_size = '%dB'", s.Target)
+	}
+	return "RESET ducklake_target_file_size"
+}
+
+// retryable says whether an error means that a race was lost. It is DuckLake's own rule for
+// commits, and it goes for its conflicts as well: the next attempt plans the step anew.
+func retryable(err error) bool {
+	text := strings.ToLower(err.Error())
+	for _, word := range []string{"conflict", "concurrent", "primary key", "unique"} {
+		if strings.Contains(text, word) {
+			return true
+		}
+	}
+	return false
+}

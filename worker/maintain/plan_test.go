@@ -1,0 +1,101 @@
+package maintain
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// state is a lake with something to do for every phase.
+func testState() []Table {
+	return []Table{
+		{
+			ID: 1, Schema: "main", Name: "a", InlinedRows: 3, InlinedDeletes: 1,
+			Tiers:   []TierFiles{{Files: 5, Mergeable: 5, Bytes: 100}, {Files: 1}, {}},
+			Rewrite: RewriteFiles{Files: 2, Rows: 100, Deleted: 60},
+		},
+		{ID: 2, Schema: "main", Name: "b", Target: 3 << 20, Tiers: []TierFiles{{Files: 3, Mergeable: 2, Bytes: 7}, {}, {Files: 2, Mergeable: 2, Bytes: 30 << 20}}},
+		{ID: 3, Schema: "it's", Name: `q"t`, InlinedDeletes: 9, Tiers: []TierFiles{{Files: 9}, {Files: 4, Mergeable: 4, Bytes: 9 << 20}, {}}},
+	}
+}
+
+// The SQL of all steps, phase by phase: what is planned, in which order, and what it says.
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	all, none := Options{}, Options{Rule: Rule{MinInlined: 1, MinFiles: 2, DeleteThreshold: 1}}
+	one := Options{Tables: []string{"b"}}
+	few := Options{Rule: Rule{Flush: true, Merge: true, MinInlined: 5, MinFiles: 4, DeleteThreshold: 0.5}, Outputs: 2}
+	rest := Options{Rest: Rest{Expire: 30 * 24 * time.Hour, Cleanup: time.Hour, Orphans: 7 * 24 * time.Hour}, Schemas: []string{"none"}}
+	server := Options{Rest: Rest{Expire: time.Hour, Server: true}, Schemas: []string{"none"}}
+	byTable := Options{RuleOf: func(schema, table string) Rule {
+		r := DefaultRule()
+		r.Flush, r.Merge = table == "a", table == "b"
+		return r
+	}}
+	var out strings.Builder
+	for _, c := range []struct {
+		name string
+		o    Options
+	}{{"all", all}, {"nothing", none}, {"one table", one}, {"triggers", few}, {"the rest", rest}, {"the server", server}, {"rules", byTable}} {
+		o, err := c.o.withDefaults()
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&out, "# %s\n", c.name)
+		x := run{o: o}
+		for _, p := range x.phases() {
+			for _, s := range Plan(testState(), &o, p.phase, p.tier) {
+				fmt.Fprintf(&out, "%s\n    %s; %s\n", s.Name(), s.TargetSQL(), s.SQL("lake", o.Outputs))
+			}
+		}
+	}
+	const golden = "testdata/plan.txt"
+	want, err := os.ReadFile(golden)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), out.String()); diff != "" {
+		if os.Getenv("REWRITE") != "" {
+			if err := os.WriteFile(golden, []byte(out.String()), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+		t.Errorf("the plan is another than in %s (REWRITE=1 writes it):\n%s", golden, diff)
+	}
+}
+
+func TestRetryable(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"Transaction conflict - attempting to merge table":    true,
+		"could not serialize access due to Concurrent update": true,
+		`violates UNIQUE constraint`:                          true,
+		`duplicate Primary Key`:                               true,
+		"compaction of table t would change row ids":          false,
+	} {
+		if retryable(errors.New(text)) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+}
+
+func TestText(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 3000)
+	for text, want := range map[string]string{
+		"plain":                            "plain",
+		"a\n  b":                           "a b",
+		"INSERT ...\nERROR:  it is\n full": "it is full",
+		long:                               long[:600] + "...",
+	} {
+		if got := Text(errors.New(text)); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
