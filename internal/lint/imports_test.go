@@ -32,7 +32,7 @@ var rules = []rule{
 	{"conflict", []string{"conflict", "lake"}},
 	{"=gc", []string{"lake"}},
 	{"gc/meta", []string{"kv", "lake"}},
-	{"gc/expire", []string{"=gc", "gc/meta", "kv", "lake"}},
+	{"gc/expire", []string{"=gc", "gc/meta", "conflict", "kv", "lake"}},
 	{"gc/trim", []string{"=gc", "gc/meta", "kv", "lake"}},
 	{"gc/paths", []string{"lake"}},
 	{"gc/clean", []string{"=gc", "gc/meta", "gc/paths", "kv", "lake"}},
@@ -40,6 +40,7 @@ var rules = []rule{
 	{"lake", nil},
 	{"server", []string{"kv", "translate", "server"}},
 	{"cmd/eider", []string{"kv", "translate", "server", "conflict", "gc", "lake", "cmd/eider"}},
+	{"internal/gcstep", []string{"conflict", "gc", "kv", "lake", "translate"}},
 	{"internal", []string{"internal", "cmd/eider", "conflict", "server"}},
 }
 

@@ -1,0 +1,311 @@
+package expire
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/eiderdb/eider/gc"
+	"github.com/eiderdb/eider/gc/meta"
+)
+
+// The tables whose rows go with the data file, and with the table, that they are of.
+var (
+	ofFile  = []string{"ducklake_file_column_stats", "ducklake_file_variant_stats", "ducklake_file_partition_value"}
+	ofTable = []string{
+		"ducklake_table", "ducklake_table_stats", "ducklake_table_column_stats", "ducklake_partition_info",
+		"ducklake_partition_column", "ducklake_column", "ducklake_column_tag", "ducklake_sort_info", "ducklake_sort_expression",
+		"ducklake_schema_versions", "ducklake_inlined_data_tables", "ducklake_column_mapping",
+	}
+	// versioned are the tables whose rows go when they have ended, each by itself. Those of
+	// a table's parts (columns, partitions, tags of columns) stay as long as the table.
+	versioned = []string{"ducklake_schema", "ducklake_view", "ducklake_view_column_tag", "ducklake_tag", "ducklake_macro"}
+	// owned are tables whose rows go when no row of the owner has their id.
+	owned = []struct{ table, owner, id string }{
+		{"ducklake_macro_impl", "ducklake_macro", "macro_id"},
+		{"ducklake_macro_parameters", "ducklake_macro", "macro_id"},
+		{"ducklake_name_mapping", "ducklake_column_mapping", "mapping_id"},
+	}
+)
+
+// cascade removes rows that no kept snapshot sees, in an order in which each transaction
+// leaves a healthy lake: files before their tables, delete files with their data files.
+type cascade struct {
+	kept *IDs
+	dead *IDs // tables of which no kept snapshot sees a version
+	dry  bool
+
+	// of the present transaction
+	lake  meta.Lake
+	sched *scheduler
+}
+
+func (c *cascade) delete(x *meta.Row) error {
+	if c.dry {
+		return nil
+	}
+	return x.Delete()
+}
+
+// steps are the walks of the cascade, in their order.
+func (c *cascade) steps(ctx context.Context, l meta.Lake) ([]sweep, error) {
+	var err error
+	if c.dead, err = c.deadTables(ctx, l); err != nil {
+		return nil, err
+	}
+	var out []sweep
+	for _, f := range []struct {
+		table string
+		row   func(ctx context.Context, x *meta.Row, res *gc.Result) (int, error)
+	}{{"ducklake_data_file", c.dataFile}, {"ducklake_delete_file", c.deleteFile}} {
+		t := l.Table(f.table)
+		if !t.Has("table_id", "begin_snapshot", "end_snapshot") {
+			continue
+		}
+		s := sweep{table: f.table, ranges: [][]meta.Cond{}, row: func(x *meta.Row, res *gc.Result) (int, error) { return f.row(ctx, x, res) }}
+		tables, err := t.Distinct(ctx, "table_id")
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range tables {
+			if c.dead.Has(id) {
+				s.ranges = append(s.ranges, []meta.Cond{meta.Is("table_id", id)})
+			} else {
+				s.ranges = append(s.ranges, []meta.Cond{meta.Is("table_id", id), meta.NotNull("end_snapshot")})
+			}
+		}
+		out = append(out, s)
+	}
+	tables := sweep{table: "ducklake_table", ranges: [][]meta.Cond{}, row: func(x *meta.Row, res *gc.Result) (int, error) { return c.table(ctx, x, res) }}
+	for _, r := range c.dead.Ranges() {
+		for id := r.First; id <= r.Last; id++ {
+			tables.ranges = append(tables.ranges, []meta.Cond{meta.Is("table_id", id)})
+		}
+	}
+	out = append(out, tables)
+	for _, name := range versioned {
+		if l.Table(name).Has("begin_snapshot", "end_snapshot") {
+			out = append(out, sweep{table: name, row: c.version})
+		}
+	}
+	for _, o := range owned {
+		if l.Table(o.table).Has(o.id) && l.Table(o.owner).Has(o.id) {
+			out = append(out, c.orphans(ctx, o.table, o.owner, o.id))
+		}
+	}
+	return out, nil
+}
+
+// preview counts what the cascade would remove. Rows that go with another are not counted.
+func (c *cascade) preview(ctx context.Context, l meta.Lake, res *gc.Result) error {
+	c.lake = l
+	steps, err := c.steps(ctx, l)
+	if err != nil {
+		return err
+	}
+	for i := range steps {
+		if s := &steps[i]; s.ranges == nil {
+			s.ranges = [][]meta.Cond{nil}
+		}
+		if begin := steps[i].begin; begin != nil {
+			if err := begin(l, res); err != nil {
+				return err
+			}
+		}
+		for at := (position{}); at.part < len(steps[i].ranges); {
+			if err := steps[i].walk(ctx, l, &at, res, 1<<30); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// deadTables are the tables that no kept snapshot sees.
+func (c *cascade) deadTables(ctx context.Context, l meta.Lake) (*IDs, error) {
+	t := l.Table("ducklake_table")
+	if !t.Has("table_id", "begin_snapshot", "end_snapshot") {
+		return &IDs{}, nil
+	}
+	all, alive := &IDs{}, &IDs{}
+	err := t.Scan(ctx, func(x *meta.Row) error {
+		id, ok := x.Int("table_id")
+		if !ok {
+			return nil
+		}
+		all.Add(id)
+		if !dead(x.Span(), c.kept) {
+			alive.Add(id)
+		}
+		return nil
+	})
+	return all.Without(alive), err
+}
+
+// dataFile removes the row of a data file with everything that is of the file.
+func (c *cascade) dataFile(ctx context.Context, x *meta.Row, res *gc.Result) (int, error) {
+	id, ok := x.Int("data_file_id")
+	if !ok || !dead(x.Span(), c.kept) && !c.dead.Has(x.Num("table_id")) {
+		return 0, nil
+	}
+	c.count(x, "data file", id, res)
+	if c.dry {
+		return 1, nil
+	}
+	wrote := 2
+	for _, name := range ofFile {
+		n, err := c.removeWhere(ctx, name, "data_file_id", id)
+		if err != nil {
+			return 0, err
+		}
+		wrote += n
+	}
+	if err := c.sched.add(ctx, x, id); err != nil {
+		return 0, err
+	}
+	if err := x.Delete(); err != nil {
+		return 0, err
+	}
+	err := c.lake.Table("ducklake_delete_file").Scan(ctx, func(d *meta.Row) error {
+		wrote += 2
+		return c.removeDeleteFile(ctx, d, res)
+	}, meta.Is("data_file_id", id))
+	return wrote, err
+}
+
+// deleteFile removes the row of a delete file whose data file stays, or never was.
+func (c *cascade) deleteFile(ctx context.Context, x *meta.Row, res *gc.Result) (int, error) {
+	if !dead(x.Span(), c.kept) && !c.dead.Has(x.Num("table_id")) {
+		return 0, nil
+	}
+	return 2, c.removeDeleteFile(ctx, x, res)
+}
+
+func (c *cascade) removeDeleteFile(ctx context.Context, x *meta.Row, res *gc.Result) error {
+	id, ok := x.Int("delete_file_id")
+	if !ok {
+		return nil
+	}
+	c.count(x, "delete file", id, res)
+	if c.dry {
+		return nil
+	}
+	if err := c.sched.add(ctx, x, id); err != nil {
+		return err
+	}
+	return x.Delete()
+}
+
+func (c *cascade) count(x *meta.Row, what string, id int64, res *gc.Result) {
+	size := x.Num("file_size_bytes")
+	res.Count(what+"s", 1)
+	res.Bytes += size
+	res.Add(gc.Item{What: what, ID: id, Path: x.Text("path"), Bytes: size})
+}
+
+// removeWhere removes the rows of a table with an id.
+func (c *cascade) removeWhere(ctx context.Context, table, column string, id int64) (n int, err error) {
+	err = c.lake.Table(table).Scan(ctx, func(x *meta.Row) error {
+		n++
+		return c.delete(x)
+	}, meta.Is(column, id))
+	return n, err
+}
+
+// table removes a table of which nothing is left to see, at the first of its versions.
+func (c *cascade) table(ctx context.Context, x *meta.Row, res *gc.Result) (int, error) {
+	id, ok := x.Int("table_id")
+	if !ok {
+		return 0, nil
+	}
+	// The walk meets every version; the rows are there for the first only.
+	left, alive, first := 0, false, false
+	err := c.lake.Table("ducklake_table").Scan(ctx, func(v *meta.Row) error {
+		if left == 0 {
+			first = v.ID == x.ID
+		}
+		left++
+		alive = alive || !dead(v.Span(), c.kept)
+		return nil
+	}, meta.Is("table_id", id))
+	if err != nil || alive || !first {
+		return 0, err
+	}
+	res.Count("tables", 1)
+	res.Add(gc.Item{What: "table", ID: id, Path: x.Text("table_name")})
+	if c.dry {
+		return 1, nil
+	}
+	names := []string{fmt.Sprint("ducklake_inlined_delete_", id)}
+	err = c.lake.Table("ducklake_inlined_data_tables").Scan(ctx, func(r *meta.Row) error {
+		if name := r.Text("table_name"); strings.HasPrefix(name, fmt.Sprintf("ducklake_inlined_data_%d_", id)) {
+			names = append(names, name)
+		}
+		return nil
+	}, meta.Is("table_id", id))
+	if err != nil {
+		return 0, err
+	}
+	wrote := 0
+	for _, name := range ofTable {
+		n, err := c.removeWhere(ctx, name, "table_id", id)
+		if err != nil {
+			return 0, err
+		}
+		wrote += n
+	}
+	for _, name := range names {
+		if !c.lake.Table(name).Exists() {
+			continue
+		}
+		if err := c.lake.DropTable(name); err != nil {
+			return 0, err
+		}
+		res.Count("relations", 1)
+		wrote += dropCost
+	}
+	return wrote, nil
+}
+
+// dropCost is the number of rows whose removal costs what a DROP does.
+const dropCost = 20
+
+// version removes a row that has ended.
+func (c *cascade) version(x *meta.Row, res *gc.Result) (int, error) {
+	if !dead(x.Span(), c.kept) {
+		return 0, nil
+	}
+	res.Count("rows of "+x.Table.Name(), 1)
+	return 1, c.delete(x)
+}
+
+// orphans removes the rows of a table whose owner is gone.
+func (c *cascade) orphans(ctx context.Context, table, owner, column string) sweep {
+	var owners *IDs
+	return sweep{
+		table: table,
+		begin: func(l meta.Lake, _ *gc.Result) (err error) {
+			owners, err = idsOf(ctx, l.Table(owner), column)
+			return err
+		},
+		row: func(x *meta.Row, res *gc.Result) (int, error) {
+			if id, ok := x.Int(column); !ok || owners.Has(id) {
+				return 0, nil
+			}
+			res.Count("rows of "+x.Table.Name(), 1)
+			return 1, c.delete(x)
+		},
+	}
+}
+
+// idsOf are the ids of a column.
+func idsOf(ctx context.Context, t meta.Table, column string) (*IDs, error) {
+	id, out := t.Column(column), &IDs{}
+	err := t.Scan(ctx, func(x *meta.Row) error {
+		if n, ok := id.Int(x); ok {
+			out.Add(n)
+		}
+		return nil
+	})
+	return out, err
+}

@@ -1,0 +1,105 @@
+package meta_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/eiderdb/eider/gc/meta"
+	"github.com/eiderdb/eider/kv/store"
+)
+
+// Distinct finds what a look at all rows finds, by the table's order, an index or neither.
+func TestDistinct(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		c := catalog(t)
+		rows := rapid.SliceOfN(rapid.Int64Range(-2, 5), 0, 10).Draw(rt, "values")
+		do(t, c, func(txn *store.Txn) error {
+			table(t, txn, store.PublicOID, meta.SnapshotTable, snapshotColumns()...)
+			table(t, txn, store.PublicOID, "ducklake_file_column_stats", "data_file_id", "table_id", "column_id", "plain")
+			l, err := meta.Open(txn, "public")
+			must(t, err)
+			for _, n := range rows {
+				v := meta.Int(n)
+				if n == 0 {
+					v = nil
+				}
+				must(t, l.Table("ducklake_file_column_stats").Insert(meta.Values{"data_file_id": v, "table_id": v, "plain": v}))
+			}
+			want := slices.DeleteFunc(slices.Clone(rows), func(n int64) bool { return n == 0 })
+			slices.Sort(want)
+			want = slices.Compact(want)
+			for _, column := range []string{"data_file_id", "table_id", "plain"} {
+				got, err := l.Table("ducklake_file_column_stats").Distinct(context.Background(), column)
+				must(t, err)
+				if !slices.Equal(got, want) {
+					rt.Fatalf("%s: %v, want %v", column, got, want)
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// A job works at full size and without pauses while it is alone, gives way as soon as others
+// commit, and comes back when they have stopped.
+func TestPacer(t *testing.T) {
+	t.Parallel()
+	c := catalog(t)
+	now := time.Unix(0, 0)
+	var slept []time.Duration
+	p := meta.NewPacer(c, plain{}, meta.PaceOptions{
+		Rows: 100, BusyRows: 10, BusyShare: 0.2,
+		Clock: func() time.Time { return now },
+		Sleep: func(_ context.Context, d time.Duration) error { slept = append(slept, d); return nil },
+	})
+	n := 0
+	write := func(txn *store.Txn) error {
+		n++
+		_, err := txn.CreateSchema(string(rune('a'+n%26)) + time.Duration(n).String())
+		return err
+	}
+	step := func(others bool) {
+		t.Helper()
+		must(t, p.Do(context.Background(), func(txn *store.Txn) error {
+			now = now.Add(10 * time.Millisecond)
+			if others {
+				do(t, c, write)
+			}
+			return write(txn)
+		}))
+	}
+	if p.Rows() != 10 {
+		t.Errorf("the first transaction writes %d rows", p.Rows())
+	}
+	for range 8 {
+		step(false)
+	}
+	if p.Rows() != 100 || slept != nil {
+		t.Errorf("alone: %d rows, pauses %v", p.Rows(), slept)
+	}
+	step(true)
+	if p.Rows() != 10 || !slices.Equal(slept, []time.Duration{40 * time.Millisecond}) {
+		t.Errorf("with others: %d rows, pauses %v", p.Rows(), slept)
+	}
+	for range 8 {
+		step(false)
+	}
+	slept = nil
+	step(false)
+	if p.Rows() != 100 || slept != nil {
+		t.Errorf("alone again: %d rows, pauses %v", p.Rows(), slept)
+	}
+
+	closed := errors.New("closed")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(closed)
+	if err := p.Do(ctx, write); !errors.Is(err, closed) {
+		t.Errorf("ended: %v", err)
+	}
+}
