@@ -189,18 +189,11 @@ func classifyFirst(sql string) firstRead {
 	case sql[0] != 'C' && sql[0] != 'c':
 		return readOther
 	}
-	// COPY (SELECT … FROM "schema"."table" [WHERE …]) TO STDOUT …
-	end := strings.LastIndex(sql, ") TO STDOUT")
-	if end < 0 {
+	table, where, ok := copied(sql)
+	if !ok {
 		return readOther
 	}
-	from := strings.LastIndex(sql[:end], " FROM ")
-	if from < 0 {
-		return readOther
-	}
-	source := strings.TrimRight(sql[from+len(" FROM "):end], " \n")
-	table, where, filtered := strings.Cut(source, " WHERE ")
-	table = strings.Trim(table[strings.LastIndexByte(table, '.')+1:], `"`)
+	filtered := where != ""
 	switch table {
 	case snapshotTable, "ducklake_table_stats", "ducklake_table_column_stats":
 		if !filtered {
@@ -212,6 +205,41 @@ func classifyFirst(sql string) firstRead {
 		}
 	}
 	return readOther
+}
+
+// copied takes COPY (SELECT … FROM "schema"."table" [WHERE …]) TO STDOUT … apart. It does not
+// read the text as a parser would: what it says of others is nothing, or means no harm.
+func copied(sql string) (table, where string, ok bool) {
+	end := strings.LastIndex(sql, ") TO STDOUT")
+	if end < 0 {
+		return "", "", false
+	}
+	from := strings.LastIndex(sql[:end], " FROM ")
+	if from < 0 {
+		return "", "", false
+	}
+	source := strings.TrimRight(sql[from+len(" FROM "):end], " \n")
+	source, where, _ = strings.Cut(source, " WHERE ")
+	return strings.Trim(source[strings.LastIndexByte(source, '.')+1:], `"`), where, true
+}
+
+// readsForBatch reports whether a statement reads one table's statistics, or what inlined
+// relations it has: a writer of inlined rows does so between the head and its batch, into
+// which it puts what follows from that.
+func readsForBatch(sql string) bool {
+	// Two brackets: no room for another query.
+	if len(sql) > maxFirstRead || !strings.HasPrefix(sql, "COPY (SELECT ") || strings.Count(sql, "(") > 2 {
+		return false
+	}
+	table, where, ok := copied(sql)
+	if !ok || !strings.HasPrefix(where, `"table_id" = '`) {
+		return false
+	}
+	switch table {
+	case "ducklake_table_stats", "ducklake_table_column_stats", "ducklake_inlined_data_tables":
+		return true
+	}
+	return false
 }
 
 // awaitTurn waits for the turn if the statement begins a transaction that should have one.
@@ -269,8 +297,9 @@ func (s *Session) awaitTurn(ctx context.Context, sql string, told bool) error {
 }
 
 // awaitStable waits, before a statement that returns rows, until what its transaction reads
-// is on stable storage. The head is the exception: who has the turn may learn it, and
-// begin to build on it, while it is on its way there. Its own commit comes after it.
+// is on stable storage. The exceptions are the head and what else goes into the batch of
+// an INSERT: who has the turn may learn that, and build on it, while it is on its way there.
+// Its own commit comes after it, and the answer to its COMMIT, also if it has written nothing.
 func (s *Session) awaitStable(ctx context.Context, st ast.Stmt, sql string) error {
 	t := s.tx.txn
 	if t == nil || !t.Unstable() {
@@ -284,7 +313,7 @@ func (s *Session) awaitStable(ctx context.Context, st ast.Stmt, sql string) erro
 			return nil
 		}
 	}
-	if classifyFirst(sql) == readHead {
+	if classifyFirst(sql) == readHead || readsForBatch(sql) {
 		return nil
 	}
 	return t.AwaitStable(ctx)

@@ -29,3 +29,26 @@ func TestClassifyFirst(t *testing.T) {
 		}
 	}
 }
+
+// TestReadsForBatch: the statistics of one table, in the client's words, and nothing that shows rows.
+func TestReadsForBatch(t *testing.T) {
+	for _, c := range []struct {
+		sql  string
+		want bool
+	}{
+		{`COPY (SELECT "table_id", "record_count", "file_size_bytes", "next_row_id" FROM "My sch"."ducklake_table_stats" WHERE "table_id" = '1') TO STDOUT (FORMAT "binary");`, true},
+		{`COPY (SELECT "table_id", "column_id", "contains_null", "contains_nan", "min_value", "max_value", "extra_stats" FROM "public"."ducklake_table_column_stats" WHERE "table_id" = '1') TO STDOUT (FORMAT "binary");`, true},
+		{`COPY (SELECT "table_id", "schema_version", "table_name" FROM "public"."ducklake_inlined_data_tables" WHERE "table_id" = '1') TO STDOUT (FORMAT "binary");`, true},
+		{`COPY (SELECT "table_id", "record_count", "file_size_bytes", "next_row_id" FROM "public"."ducklake_table_stats" ) TO STDOUT (FORMAT "binary");`, false},
+		{`COPY (SELECT "row_id" FROM "public"."ducklake_inlined_data_1_1" WHERE "table_id" = '1') TO STDOUT (FORMAT "binary");`, false},
+		{`COPY (SELECT "path" FROM "public"."ducklake_data_file" WHERE "table_id" = '1') TO STDOUT (FORMAT "binary");`, false},
+		{`COPY (SELECT (SELECT count(*) FROM rows) FROM "public"."ducklake_table_stats" WHERE "table_id" = '1') TO STDOUT (FORMAT "binary");`, false},
+		{`SELECT * FROM "public"."ducklake_table_stats" WHERE "table_id" = '1'`, false},
+		{`COPY "public"."ducklake_table_stats" TO STDOUT`, false},
+		{``, false},
+	} {
+		if got := readsForBatch(c.sql); got != c.want {
+			t.Errorf("%.80s: %v", c.sql, got)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/eiderdb/eider/kv"
 	"github.com/eiderdb/eider/kv/memkv"
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/translate"
@@ -35,9 +36,14 @@ func turnWorld(t *testing.T, f func(w *world)) {
 }
 
 func turnWorldWith(t *testing.T, o store.TurnOptions, f func(w *world)) {
+	turnWorldOn(t, func() kv.Engine { return memkv.New() }, o, f)
+}
+
+// turnWorldOn takes the function that makes the engine, inside of the test's own time.
+func turnWorldOn(t *testing.T, engine func() kv.Engine, o store.TurnOptions, f func(w *world)) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
-		st, err := store.Open(ctx, memkv.New(), store.Options{Turns: o})
+		st, err := store.Open(ctx, engine(), store.Options{Turns: o})
 		if err != nil {
 			t.Fatal(err)
 		}
