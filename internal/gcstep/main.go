@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime/pprof"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,6 +42,8 @@ type options struct {
 	before                     int64
 	rows                       int
 	plan                       bool
+	prof                       string
+	growth                     growth
 }
 
 func main() {
@@ -51,6 +54,11 @@ func main() {
 	flag.Int64Var(&o.before, "before", 0, "expire snapshots before this time, in µs since 1970")
 	flag.StringVar(&o.only, "only", "", "expire these snapshots: 3,5-9")
 	flag.IntVar(&o.rows, "rows", 0, "rows of one transaction; 0: the default")
+	flag.Int64Var(&o.growth.snapshots, "snapshots", 0, "grow by so many snapshots")
+	flag.Int64Var(&o.growth.every, "every", 0, "grow by a data file that has ended for each so many snapshots")
+	flag.Int64Var(&o.growth.columns, "columns", 0, "rows of statistics for each of these files")
+	flag.Int64Var(&o.growth.orphans, "orphans", 0, "grow by so many rows of statistics of no file")
+	flag.StringVar(&o.prof, "cpuprofile", "", "write a CPU profile of the step")
 	flag.BoolVar(&o.plan, "plan", false, "plan first")
 	flag.Parse()
 	o.step = flag.Arg(0)
@@ -77,12 +85,25 @@ func run(ctx context.Context, o *options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.prof != "" {
+		f, err := os.Create(o.prof)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return nil, err
+		}
+		defer pprof.StopCPUProfile()
+	}
 	rep := &Report{}
 	switch o.step {
 	case "dump":
 		err = rep.dump(ctx, cat, o.lake)
 	case "expire":
 		err = rep.expire(ctx, cat, o)
+	case "grow":
+		err = grow(ctx, cat, o.lake, o.growth)
 	default:
 		err = fmt.Errorf("no step %q", o.step)
 	}
