@@ -31,9 +31,9 @@ func healthy(ctx context.Context, target script.Target, db string, but ...string
 		return err
 	}
 	if target.Name() == "pg" {
-		found = slices.DeleteFunc(found, func(f script.Finding) bool { return pgOnly[f.Code] })
+		found = slices.DeleteFunc(found, func(f script.Finding) bool { return pgOnly[string(f.Code)] })
 	}
-	found = slices.DeleteFunc(found, func(f script.Finding) bool { return slices.Contains(but, f.Code) })
+	found = slices.DeleteFunc(found, func(f script.Finding) bool { return slices.Contains(but, string(f.Code)) })
 	if len(found) == 0 {
 		return nil
 	}

@@ -37,6 +37,7 @@ var rules = []rule{
 	{"gc/paths", []string{"lake"}},
 	{"gc/clean", []string{"=gc", "gc/meta", "gc/paths", "kv", "lake"}},
 	{"gc", []string{"gc", "kv", "lake", "conflict"}},
+	{"lake/pgsource", []string{"=lake"}},
 	{"lake", nil},
 	{"server", []string{"kv", "translate", "server"}},
 	{"cmd/eider", []string{"kv", "translate", "server", "conflict", "gc", "lake", "cmd/eider"}},
