@@ -23,7 +23,7 @@ func (s *Session) Parse(ctx context.Context, name, sql string, paramOIDs []uint3
 	defer s.edge(ctx, nil, &err)
 	s.setActivity("active", sql)
 	defer s.setIdle()
-	if err := s.awaitTurn(ctx, sql, true); err != nil {
+	if err := s.awaitTurnInTime(ctx, sql, true); err != nil {
 		return err
 	}
 	end, err := s.pretend(ctx, sql)
@@ -189,7 +189,7 @@ func (s *Session) Bind(ctx context.Context, portalName, stmt string, paramFormat
 		return pgerr.New(pgerr.ProtocolViolation, "bind message has %d result formats but query has %d columns", len(resultFormats), len(p.cols))
 	}
 	s.startTx()
-	if err := s.awaitTurn(ctx, p.sql, false); err != nil {
+	if err := s.awaitTurnInTime(ctx, p.sql, false); err != nil {
 		return err
 	}
 	values, err := s.bindParams(p, paramFormats, params)

@@ -2,6 +2,7 @@ package translate_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/eiderdb/eider/kv/store"
+	"github.com/eiderdb/eider/translate/pgerr"
 )
 
 // headCopied is the head read as DuckDB sends it the second time.
@@ -471,6 +473,40 @@ func TestToldStatementTimeout(t *testing.T) {
 		w.run("x", "ROLLBACK")
 		w.run("other", strings.Replace(change(n+1), "NOW(), 0", "NOW(), 1", 1))
 		w.run("y", "ROLLBACK")
+	})
+}
+
+// TestTimeoutOfPreparation: a prepared text waits for its turn, or for what was promised, no longer than statement_timeout.
+func TestTimeoutOfPreparation(t *testing.T) {
+	code := func(err error) string {
+		var e *pgerr.Error
+		if !errors.As(err, &e) {
+			return fmt.Sprint(err)
+		}
+		return e.Code
+	}
+	toldWorld(t, []string{"x", "y"}, func(w *world, n int) {
+		ctx := context.Background()
+		y := w.session("y")
+		w.run("y", "SET statement_timeout = 20")
+		tell(t, w, "x", "y", n)
+		if err := y.Parse(ctx, "", newestRead, nil); code(err) != "57014" {
+			t.Error(err)
+		}
+		w.run("y", "ROLLBACK")
+		if err := y.Parse(ctx, "again", newestRead, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := y.Sync(ctx); err != nil {
+			t.Fatal(err)
+		}
+		w.run("y", beginRR)
+		w.run("y", headRead)
+		if err := y.Bind(ctx, "", "again", nil, nil, nil); code(err) != "57014" {
+			t.Error(err)
+		}
+		w.run("y", "ROLLBACK")
+		w.run("x", "ROLLBACK")
 	})
 }
 

@@ -296,6 +296,16 @@ func (s *Session) awaitTurn(ctx context.Context, sql string, told bool) error {
 	return nil
 }
 
+// awaitTurnInTime is awaitTurn within the statement_timeout, which as a rule begins later.
+func (s *Session) awaitTurnInTime(ctx context.Context, sql string, told bool) error {
+	sctx, cancel := s.statementContext(ctx)
+	defer cancel()
+	if err := s.awaitTurn(sctx, sql, told); err != nil {
+		return s.cause(sctx, err)
+	}
+	return nil
+}
+
 // awaitStable waits, before a statement that returns rows, until what its transaction reads
 // is on stable storage. The exceptions are the head and what else goes into the batch of
 // an INSERT: who has the turn may learn that, and build on it, while it is on its way there.
