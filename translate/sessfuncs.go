@@ -32,6 +32,7 @@ var (
 	_ pgcatalog.ServerInfo       = sessionFuncs{}
 	_ pgcatalog.Signaller        = sessionFuncs{}
 	_ pgcatalog.Notifier         = sessionFuncs{}
+	_ pgcatalog.ViewLister       = sessionFuncs{}
 )
 
 // User is current_user.

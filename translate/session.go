@@ -129,6 +129,7 @@ type Session struct {
 
 	listens  map[string]bool // guarded by shared.mu for writes
 	activity atomic.Pointer[pgcatalog.Activity]
+	holds    atomic.Pointer[heldView]
 	closed   bool
 }
 

@@ -39,6 +39,8 @@ type SharedOptions struct {
 	// Rebase gives commits other ids that have lost the race for theirs and nothing else,
 	// in catalogs that do not say otherwise (eider.rebase).
 	Rebase bool
+	// Funcs are functions of the server's own, besides those of pg_catalog.
+	Funcs []exec.Func
 }
 
 // NewShared makes the shared state of a server.
@@ -49,7 +51,7 @@ func NewShared(o SharedOptions) *Shared {
 	return &Shared{
 		started:  o.Now,
 		virtual:  pgcatalog.New(),
-		funcs:    exec.NewFuncSet(pgcatalog.Funcs()...),
+		funcs:    exec.NewFuncSet(append(pgcatalog.Funcs(), o.Funcs...)...),
 		plans:    newPlanCaches(o.PlanCacheEntries),
 		migrate:  o.Migrations,
 		rebase:   o.Rebase,

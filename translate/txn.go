@@ -157,7 +157,9 @@ func (s *Session) newStatement() (*store.Txn, error) {
 		return nil, err
 	}
 	s.tx.queried = true
-	return t, t.NewStatement()
+	err = t.NewStatement()
+	s.noteView()
+	return t, err
 }
 
 // commitTx ends the running transaction successfully. On an error the transaction is gone
@@ -226,6 +228,9 @@ func (s *Session) finishTx(committed bool) {
 	}
 	s.releaseNames()
 	s.tx = txState{savepoints: s.tx.savepoints[:0]}
+	if s.holds.Load() != nil {
+		s.holds.Store(nil)
+	}
 	s.env = nil
 }
 
@@ -255,6 +260,7 @@ func (s *Session) fail() {
 		_ = s.tx.txn.Rollback()
 		s.tx.txn = nil
 	}
+	s.holds.Store(nil)
 	s.releaseNames()
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/eiderdb/eider/cmd/eider/config"
 	"github.com/eiderdb/eider/conflict"
+	"github.com/eiderdb/eider/gc/jobs"
 	"github.com/eiderdb/eider/server"
 )
 
@@ -37,8 +38,17 @@ func pages() map[string][]byte {
 	return map[string][]byte{
 		"docs/conflicts.md":         []byte(made + conflict.Page()),
 		"docs/reference/flags.md":   flags(config.Fields()),
-		"docs/reference/metrics.md": metrics(server.MetricList()),
+		"docs/reference/metrics.md": metrics(metricList()),
 	}
+}
+
+// metricList are all metrics of the server.
+func metricList() []server.Metric {
+	list := server.MetricList()
+	for _, m := range jobs.MetricList() {
+		list = append(list, server.Metric(m))
+	}
+	return list
 }
 
 func flags(fields []config.Field) []byte {

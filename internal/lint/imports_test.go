@@ -36,13 +36,15 @@ var rules = []rule{
 	{"gc/trim", []string{"=gc", "gc/meta", "kv", "lake"}},
 	{"gc/paths", []string{"lake"}},
 	{"gc/clean", []string{"=gc", "gc/meta", "gc/paths", "kv", "lake"}},
+	{"gc/jobs", []string{"=gc", "gc/meta", "kv", "lake"}},
+	{"gc/sqlface", []string{"=gc", "gc/jobs", "gc/meta", "translate/exec", "translate/pgerr", "translate/types"}},
 	{"gc", []string{"gc", "kv", "lake", "conflict"}},
 	{"lake/pgsource", []string{"=lake"}},
 	{"lake", nil},
 	{"server", []string{"kv", "translate", "server"}},
 	{"cmd/eider", []string{"kv", "translate", "server", "conflict", "gc", "lake", "cmd/eider"}},
 	{"internal/gcstep", []string{"conflict", "gc", "kv", "lake", "translate"}},
-	{"internal", []string{"internal", "cmd/eider", "conflict", "server"}},
+	{"internal", []string{"internal", "cmd/eider", "conflict", "gc/jobs", "server"}},
 }
 
 func covers(allowed, path string) bool {

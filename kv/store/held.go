@@ -45,3 +45,12 @@ func (t *Txn) Held() ([]*Txn, error) {
 	}
 	return out, nil
 }
+
+// ViewSeq is the commit that the transaction's view is of; ok is false before it has read.
+// Two transactions of a catalog with the same one read the same state.
+func (t *Txn) ViewSeq() (seq uint64, ok bool) {
+	if t.view == nil {
+		return 0, false
+	}
+	return t.view.seq, true
+}

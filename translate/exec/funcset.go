@@ -20,6 +20,8 @@ const (
 // Func is one overload of a callable function.
 type Func struct {
 	Name string
+	// Schema is that of a function that is only found under it; "" for those of pg_catalog.
+	Schema string
 	// Args are the declared argument types; pseudo-types are allowed (anyelement, anyarray,
 	// "any", anynonarray, anycompatible). With Variadic the last is the element type that
 	// repeats, and ANYOID there takes each argument as it is.
@@ -59,7 +61,8 @@ type Call struct {
 
 // FuncSet is an immutable set of functions by name.
 type FuncSet struct {
-	byName map[string][]*Func
+	byName map[string][]*Func            // of pg_catalog
+	others map[string]map[string][]*Func // by schema
 	// shapes are the columns of the records that functions return, by modifier less one.
 	shapes [][]Column
 }
@@ -100,6 +103,16 @@ func NewFuncSet(extra ...Func) *FuncSet {
 	for i := range extra {
 		f := &extra[i]
 		s.shape(f)
+		if f.Schema != "" {
+			if s.others == nil {
+				s.others = make(map[string]map[string][]*Func)
+			}
+			if s.others[f.Schema] == nil {
+				s.others[f.Schema] = make(map[string][]*Func)
+			}
+			s.others[f.Schema][f.Name] = append(s.others[f.Schema][f.Name], f)
+			continue
+		}
 		s.byName[f.Name] = append(slices.DeleteFunc(slices.Clone(s.byName[f.Name]), func(b *Func) bool {
 			return b.Variadic == f.Variadic && slices.Equal(b.Args, f.Args)
 		}), f)
@@ -107,8 +120,19 @@ func NewFuncSet(extra ...Func) *FuncSet {
 	return s
 }
 
-// Lookup returns the overloads of a name.
+// Lookup returns the overloads of a name in pg_catalog.
 func (s *FuncSet) Lookup(name string) []*Func { return s.byName[name] }
+
+// HasSchema says whether there are functions that are only found under a schema.
+func (s *FuncSet) HasSchema(schema string) bool { return s.others[schema] != nil }
+
+// LookupIn is Lookup in a schema, where it is one that HasSchema names.
+func (s *FuncSet) LookupIn(schema, name string) []*Func {
+	if list, ok := s.others[schema]; ok {
+		return list[name]
+	}
+	return s.byName[name]
+}
 
 // All calls yield for every function until it answers false.
 func (s *FuncSet) All(yield func(*Func) bool) {

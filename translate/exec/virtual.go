@@ -17,9 +17,10 @@ type VirtualTable interface {
 
 // VirtualRegistry finds virtual tables. An implementation is immutable.
 type VirtualRegistry interface {
-	// Table finds a table by schema and name.
+	// Table finds a table by schema and name. Those of a schema that HasSchema does not name
+	// are there as long as nothing of the name is stored.
 	Table(schema, name string) (VirtualTable, bool)
-	// HasSchema says whether the schema is one of the virtual ones.
+	// HasSchema says whether the schema is one of the system's, which hold nothing else.
 	HasSchema(schema string) bool
 }
 

@@ -12,4 +12,8 @@
 // so that a client's joins over them work. System relations are not themselves listed
 // in pg_class and pg_attribute: DuckDB loads every row of these at attach and has no
 // use for them.
+//
+// The schema eider is not of this kind: it holds tables that the server makes when it first
+// needs them, and users may. Its relations here stand in for those that are not stored,
+// and answer what only the server knows (eider.sessions, eider.schedule).
 package pgcatalog

@@ -3,6 +3,8 @@ package pgcatalog
 import (
 	"context"
 	"time"
+
+	"github.com/eiderdb/eider/kv/store"
 )
 
 // The interfaces below are optional: the exec.Session of a statement may implement any
@@ -45,6 +47,40 @@ type Activity struct {
 	XactStart   time.Time // zero outside a transaction
 	QueryStart  time.Time // zero before the first statement
 	Changed     time.Time // of State
+}
+
+// ViewLister answers eider.sessions.
+type ViewLister interface {
+	// Views lists the sessions of the catalog with what they read, in a transaction that sees
+	// the newest state; release ends what was taken for that.
+	Views() (list []SessionView, release func(), err error)
+}
+
+// SessionView is one session with the view that it holds.
+type SessionView struct {
+	Activity
+	// Txn reads in the session's view; nil when it holds none, or one that cannot be read any more.
+	Txn *store.Txn
+	// Holds says that the session holds a view, and Since when it was taken.
+	Holds bool
+	Since time.Time
+}
+
+// ScheduleLister answers eider.schedule.
+type ScheduleLister interface {
+	// Schedule lists the files that wait to be deleted in all lakes of the catalog.
+	Schedule(ctx context.Context, txn *store.Txn) ([]ScheduledFile, error)
+}
+
+// ScheduledFile is a row of a lake's ducklake_files_scheduled_for_deletion.
+type ScheduledFile struct {
+	Lake     string
+	ID       int64
+	Path     string
+	Relative bool
+	Start    time.Time // zero where the row has none
+	Due      time.Time // when the time allows it to go; zero for never
+	Held     string    // what keeps it besides, in words; "" for nothing
 }
 
 // Signaller answers pg_cancel_backend and pg_terminate_backend; false means that there

@@ -17,7 +17,7 @@ const (
 func generators() map[string][]generator {
 	all := map[string][]generator{}
 	for _, part := range []map[string][]generator{
-		classGenerators(), indexGenerators(), viewGenerators(), serverGenerators(), infoGenerators(), staticGenerators(),
+		classGenerators(), indexGenerators(), viewGenerators(), serverGenerators(), infoGenerators(), staticGenerators(), ownGenerators(),
 	} {
 		for name, g := range part {
 			all[name] = append(all[name], g...)

@@ -37,7 +37,7 @@ var _ exec.VirtualRegistry = (*Registry)(nil)
 func New() *Registry { return shared() }
 
 var shared = sync.OnceValue(func() *Registry {
-	r, err := parseColumns(columnsText)
+	r, err := parseColumns(columnsText + ownColumns)
 	if err != nil {
 		panic(err) // columns.txt is part of the program and read by every test
 	}
@@ -61,10 +61,7 @@ func (r *Registry) Table(schema, name string) (exec.VirtualTable, bool) {
 }
 
 // HasSchema says whether the schema is pg_catalog or information_schema.
-func (r *Registry) HasSchema(schema string) bool {
-	_, ok := r.byName[schema]
-	return ok
-}
+func (r *Registry) HasSchema(schema string) bool { return schema == catalogName || schema == infoName }
 
 func (r *Registry) find(qualified string) *relation {
 	schema, name, _ := strings.Cut(qualified, ".")

@@ -179,11 +179,18 @@ func (b *Binder) findRel(n ast.Name) (*rel.Table, exec.VirtualTable, error) {
 			return nil, nil, missing()
 		}
 		s, ok := b.Txn.SchemaByName(n.Schema)
+		if ok {
+			if t, ok := b.Txn.TableByName(s.OID, n.Name); ok {
+				return t, nil, nil
+			}
+		}
+		if b.Virtual != nil {
+			if vt, ok := b.Virtual.Table(n.Schema, n.Name); ok {
+				return nil, vt, nil
+			}
+		}
 		if !ok {
 			return nil, nil, missing()
-		}
-		if t, ok := b.Txn.TableByName(s.OID, n.Name); ok {
-			return t, nil, nil
 		}
 		return b.ghost(s.OID, n, missing)
 	}
@@ -251,6 +258,10 @@ func (b *Binder) bindTable(n ast.Name) (*rel.Table, error) {
 	b.writes = false
 	if err != nil {
 		return nil, err
+	}
+	if vt != nil && !b.Virtual.HasSchema(vt.Schema()) {
+		return nil, b.err(n.Pos, pgerr.UndefinedTable, "relation %q holds nothing yet and cannot be written", vt.Schema()+"."+vt.Name()).
+			WithHint("The server makes the table when it first needs it.")
 	}
 	if vt != nil {
 		return nil, b.err(n.Pos, pgerr.InsufficientPrivilege, "permission denied: %q is a system catalog", vt.Name())

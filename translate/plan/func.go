@@ -12,7 +12,7 @@ import (
 // call binds a function, aggregate or window call.
 func (b *Binder) call(sc *scope, x *ast.FuncCall) (exec.Expr, error) {
 	name := x.Name.Name
-	if x.Name.Schema != "" && x.Name.Schema != "pg_catalog" && x.Name.Schema != "information_schema" {
+	if x.Name.Schema != "" && x.Name.Schema != "pg_catalog" && x.Name.Schema != "information_schema" && !b.funcs().HasSchema(x.Name.Schema) {
 		return nil, b.err(int(x.Pos), pgerr.UndefinedFunction, "function %s.%s does not exist", x.Name.Schema, name)
 	}
 	if e, ok, err := b.specialForm(sc, x); ok || err != nil {
@@ -196,7 +196,7 @@ func (b *Binder) callQualified(full ast.Name, args []exec.Expr, argNames []strin
 	if full.Schema != "" {
 		shown = full.Schema + "." + name
 	}
-	fs := b.funcs().Lookup(name)
+	fs := b.funcs().LookupIn(full.Schema, name)
 	actual := make([]types.OID, len(args))
 	for i, a := range args {
 		actual[i] = a.Type().OID

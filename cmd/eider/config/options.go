@@ -57,6 +57,12 @@ type Options struct {
 	NullRowStarts bool          `name:"null-row-starts" default:"true" help:"Store NULL as row_id_start of data files that have their rows' ids inside. Merges by DuckLake then keep the ids, which otherwise they must be refused for."`
 	RowIDGaps     bool          `name:"row-id-gaps" default:"true" help:"Leave a row id out between new data files of a sorted table, and around files of updates that the server cannot read. Merges by DuckLake then keep the ids."`
 
+	Maintenance        bool          `name:"maintenance" default:"true" help:"Run maintenance jobs when the policies of a lake say so; see docs/maintenance.md. Without it only jobs that somebody asks for are run."`
+	MaintenanceTick    time.Duration `name:"maintenance-tick" default:"1m" help:"How often the server looks for maintenance jobs that are due."`
+	MaintenanceHistory int           `name:"maintenance-history" default:"1000" help:"Jobs that eider.jobs keeps in each catalog."`
+	MeasureEvery       time.Duration `name:"measure-every" default:"15m" help:"How often each lake is measured for the metrics and for the triggers of policies; 0s never."`
+	MeasureRows        int           `name:"measure-rows" default:"1000000" help:"Rows of each table of a lake that a measurement reads at most."`
+
 	LogFormat        string        `name:"log-format" default:"text" choices:"text json" help:"Form of the log on standard error: text or json."`
 	LogLevel         string        `name:"log-level" default:"info" choices:"debug info warn error" help:"Least severe messages to log: debug, info, warn or error."`
 	LogStatements    bool          `name:"log-statements" help:"Log every statement. Statements hold data."`

@@ -14,6 +14,7 @@ import (
 
 	"github.com/eiderdb/eider/cmd/eider/config"
 	"github.com/eiderdb/eider/conflict"
+	"github.com/eiderdb/eider/gc/sqlface"
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/server"
 	"github.com/eiderdb/eider/server/users"
@@ -32,6 +33,7 @@ type Node struct {
 	adminAddr net.Addr
 	store     *store.Store
 	ready     bool // Start went well
+	stopJobs  func()
 
 	wg     sync.WaitGroup
 	failed chan error // a listener that ended by itself
@@ -76,19 +78,22 @@ func Start(ctx context.Context, o *config.Loaded, log *slog.Logger, version stri
 	if err != nil {
 		return nil, err
 	}
+	rowIDs, err := newHold(&o.Options, os.Getenv, log)
+	if err != nil {
+		return nil, err
+	}
+	checks := newGuard(&o.Options, log, n.metrics, rowIDs)
+	jobs := newMaintenance(&o.Options, log, n.metrics, n.store, checks)
 	shared := translate.NewShared(translate.SharedOptions{
 		PlanCacheEntries: planCache(o.PlanCache), Migrations: migrations(&o.Options, n.store), Rebase: o.Rebase,
+		Funcs: sqlface.Funcs(jobs),
 	})
 	n.metrics.WatchPlanCache(func() server.PlanCache {
 		s := shared.PlanStats()
 		return server.PlanCache{Hits: s.Hits, Misses: s.Misses, Entries: s.Entries}
 	})
-	rowIDs, err := newHold(&o.Options, os.Getenv, log)
-	if err != nil {
-		return nil, err
-	}
 	deps := translate.Deps{
-		Guard: newGuard(&o.Options, log, n.metrics, rowIDs),
+		Guard: checks,
 		Store: n.store, Shared: shared, Logger: log, Version: version, Signal: n.srv.Signal,
 		Limits: translate.Limits{StatementMemory: int64(o.StatementMemory)},
 	}
@@ -99,6 +104,7 @@ func Start(ctx context.Context, o *config.Loaded, log *slog.Logger, version stri
 		}
 		return s, nil
 	}))
+	n.stopJobs = maintain(jobs)
 	args := []any{"version", version, "listen", n.Addrs(), "opened_in", time.Since(began).Round(time.Microsecond)}
 	if n.adminAddr != nil {
 		args = append(args, "admin", n.adminAddr.String())
@@ -244,6 +250,9 @@ func (n *Node) Stop(ctx context.Context) error {
 	err := n.srv.Shutdown(ctx)
 	if err != nil {
 		n.log.Warn("statements were cancelled because the shutdown took too long", "after", time.Since(began).Round(time.Millisecond))
+	}
+	if n.stopJobs != nil {
+		n.stopJobs()
 	}
 	var serr error
 	if n.store != nil {
