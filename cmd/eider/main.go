@@ -69,6 +69,10 @@ func (a *app) run(ctx context.Context, args []string) int {
 	if err == nil {
 		return exitOK
 	}
+	var exit exitError
+	if errors.As(err, &exit) && exit.err == nil {
+		return exit.code
+	}
 	fmt.Fprintln(a.err, "eider:", err)
 	var usage usageError
 	switch {
@@ -76,6 +80,8 @@ func (a *app) run(ctx context.Context, args []string) int {
 		return exitData
 	case errors.As(err, &usage), errors.Is(err, config.ErrConfig):
 		return exitUsage
+	case exit.code != 0:
+		return exit.code
 	}
 	return exitFailed
 }
@@ -105,7 +111,7 @@ Exit codes: 0 well done, 1 failed, 2 wrong use or configuration, 3 the data fold
 		return usageError{fmt.Errorf("%w; see \"%s --help\"", err, c.CommandPath())}
 	})
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(a.serveCommand(), a.catalogCommand(), a.checksCommand(), a.maintainCommand(), a.userCommand(), a.versionCommand())
+	root.AddCommand(a.serveCommand(), a.catalogCommand(), a.checksCommand(), a.fsckCommand(), a.maintainCommand(), a.userCommand(), a.versionCommand())
 	return root
 }
 

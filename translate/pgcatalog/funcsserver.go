@@ -60,6 +60,7 @@ func serverFuncs() []exec.Func {
 		volatile("pg_export_snapshot", tText, export),
 		volatile("pg_is_in_recovery", tBool, constant(dBool(false))),
 		volatile("pg_is_wal_replay_paused", tBool, constant(dBool(false))),
+		volatile("eider_checkpoint", tText, checkpoint, tText),
 		volatile("pg_cancel_backend", tBool, signal(Signaller.CancelBackend), tInt4),
 		volatile("pg_terminate_backend", tBool, signal(Signaller.TerminateBackend), tInt4),
 		volatile("pg_terminate_backend", tBool, signal(Signaller.TerminateBackend), tInt4, tInt8),

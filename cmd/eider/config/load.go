@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sort"
 	"strings"
 
@@ -22,10 +23,14 @@ type Flags struct {
 	file   string
 }
 
-// AddFlags adds every setting to a flag set, and --config for the file.
-func AddFlags(set *pflag.FlagSet) *Flags {
+// AddFlags adds settings to a flag set, and --config for the file: those that are named, or
+// all.
+func AddFlags(set *pflag.FlagSet, only ...string) *Flags {
 	f := &Flags{set: set, values: map[string]*string{}}
 	for _, d := range Fields() {
+		if len(only) > 0 && !slices.Contains(only, d.Name) {
+			continue
+		}
 		text := d.Default
 		f.values[d.Name] = &text
 		set.Var(&flagValue{text: &text, bool: d.Type == "true or false", kind: flagKind(d)}, d.Name, d.Help)
@@ -126,8 +131,8 @@ func Load(flags *Flags, getenv func(string) (string, bool)) (*Loaded, error) {
 			}
 			l.Sources[f.Name] = FromEnv
 		}
-		if flags.set.Changed(f.Name) {
-			if err := f.Set(*flags.values[f.Name]); err != nil {
+		if text := flags.values[f.Name]; text != nil && flags.set.Changed(f.Name) {
+			if err := f.Set(*text); err != nil {
 				return nil, fmt.Errorf("%w: flag --%s: %w", ErrConfig, f.Name, err)
 			}
 			l.Sources[f.Name] = FromFlag

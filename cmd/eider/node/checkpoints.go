@@ -39,8 +39,8 @@ func migrations(o *config.Options, s *store.Store) translate.Migrations {
 	return m
 }
 
-// checkpoints keeps copies of the store from before catalogs were migrated. A copy is a
-// data folder: a server started on it has everything as it was.
+// checkpoints keeps copies of the store from before catalogs were migrated, and before
+// repairs. A copy is a data folder: a server started on it has everything as it was.
 type checkpoints struct {
 	dir   string
 	keep  int
@@ -50,9 +50,9 @@ type checkpoints struct {
 	mu sync.Mutex // one at a time: the leftovers of a crash are then known from work under way
 }
 
-// take writes a copy named after the catalog, the format that it has now and the time,
-// and removes the oldest copies beyond the number to keep. One that is not written is
-// not there: it gets its name when it is whole.
+// take writes a copy named after the catalog, the format that it has now or another reason,
+// and the time, and removes the oldest copies of the kind beyond the number to keep. One
+// that is not written is not there: it gets its name when it is whole.
 func (c *checkpoints) take(_ context.Context, catalog, version string) (path string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -101,7 +101,7 @@ func (c *checkpoints) prune() error {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	type made struct{ name, time string }
-	var list []made
+	lists := map[string][]made{}
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), unfinished) {
 			if err := os.RemoveAll(filepath.Join(c.dir, e.Name())); err != nil {
@@ -110,16 +110,32 @@ func (c *checkpoints) prune() error {
 			continue
 		}
 		if t, ok := timeOf(e.Name()); ok && e.IsDir() {
-			list = append(list, made{e.Name(), t})
+			kind := kindOf(e.Name(), t)
+			lists[kind] = append(lists[kind], made{e.Name(), t})
 		}
 	}
-	slices.SortFunc(list, func(a, b made) int { return strings.Compare(b.time+b.name, a.time+a.name) })
-	for _, m := range list[min(c.keep, len(list)):] {
-		if err := os.RemoveAll(filepath.Join(c.dir, m.name)); err != nil {
-			return fmt.Errorf("checkpoint: %w", err)
+	for _, list := range lists {
+		slices.SortFunc(list, func(a, b made) int { return strings.Compare(b.time+b.name, a.time+a.name) })
+		for _, m := range list[min(c.keep, len(list)):] {
+			if err := os.RemoveAll(filepath.Join(c.dir, m.name)); err != nil {
+				return fmt.Errorf("checkpoint: %w", err)
+			}
 		}
 	}
 	return nil
+}
+
+// kindOf is what a checkpoint was made for: the word before the time in its name, or "" for
+// a migration, where a version stands there. Those of one kind do not push out the others.
+func kindOf(name, at string) string {
+	before, _, _ := strings.Cut(name, "-"+at)
+	word := before[strings.LastIndexByte(before, '-')+1:]
+	for _, r := range word {
+		if r < 'a' || r > 'z' {
+			return ""
+		}
+	}
+	return word
 }
 
 // timeOf finds the time in a checkpoint's name. Folders of other names are not ours.

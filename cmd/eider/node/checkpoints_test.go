@@ -55,6 +55,27 @@ func TestCheckpointsAreNamedAndBounded(t *testing.T) {
 	}
 }
 
+// Copies of one kind do not push out those of another.
+func TestCheckpointsByKind(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "checkpoints")
+	now := time.Date(2026, 11, 30, 10, 0, 0, 0, time.UTC)
+	c := &checkpoints{dir: dir, keep: 2, now: func() time.Time { return now }, write: func(dir string) error { return os.MkdirAll(dir, 0o700) }}
+	for _, version := range []string{"0.3", "0.4-dev1", "fsck", "fsck", "fsck", "restore"} {
+		if _, err := c.take(t.Context(), "lake-fsck-x", version); err != nil {
+			t.Fatal(err)
+		}
+		now = now.Add(time.Second)
+	}
+	want := []string{
+		"lake-fsck-x-0.3-20261130T100000.000Z", "lake-fsck-x-0.4-dev1-20261130T100001.000Z", "lake-fsck-x-fsck-20261130T100003.000Z",
+		"lake-fsck-x-fsck-20261130T100004.000Z", "lake-fsck-x-restore-20261130T100005.000Z",
+	}
+	if got := names(t, dir); !slices.Equal(got, want) {
+		t.Errorf("%q\n%q", got, want)
+	}
+}
+
 func TestCheckpointThatFailsLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -14,13 +14,9 @@ import (
 
 // newHold makes what keeps row ids, with its access to the lakes' files.
 func newHold(o *config.Options, getenv func(string) string, log *slog.Logger) (*guard.Hold, error) {
-	s3, err := s3Access(o, getenv)
+	set, err := LakeFiles(o, getenv, o.LakePaths...)
 	if err != nil {
 		return nil, err
-	}
-	set, err := files.New(files.Config{Paths: o.LakePaths, S3: s3})
-	if err != nil {
-		return nil, fmt.Errorf("%w: lake-paths: %w", config.ErrConfig, err)
 	}
 	cache := o.HoldCache
 	if cache == 0 {
@@ -34,6 +30,20 @@ func newHold(o *config.Options, getenv func(string) string, log *slog.Logger) (*
 		NullStarts: o.NullRowStarts,
 		Gaps:       o.RowIDGaps,
 	}, nil
+}
+
+// LakeFiles reaches files of lakes below the given folders, with the access that the options
+// give.
+func LakeFiles(o *config.Options, getenv func(string) string, paths ...string) (*files.Set, error) {
+	s3, err := s3Access(o, getenv)
+	if err != nil {
+		return nil, err
+	}
+	set, err := files.New(files.Config{Paths: paths, S3: s3})
+	if err != nil {
+		return nil, fmt.Errorf("%w: lake-paths: %w", config.ErrConfig, err)
+	}
+	return set, nil
 }
 
 // s3Access takes what is not set from the environment variables of Amazon's tools.

@@ -1,0 +1,3 @@
+// Package pgrepair makes repairs of package fsck over the PostgreSQL protocol, on an Eider
+// server or a plain PostgreSQL.
+package pgrepair
