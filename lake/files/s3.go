@@ -40,6 +40,15 @@ const leastTail = 16 << 10
 type buckets struct{ core *minio.Core }
 
 func newBuckets(c S3) (*buckets, error) {
+	client, err := c.Client()
+	if err != nil {
+		return nil, err
+	}
+	return &buckets{&minio.Core{Client: client}}, nil
+}
+
+// Client makes a client for the buckets. It does no I/O.
+func (c S3) Client() (*minio.Client, error) {
 	o := &minio.Options{Secure: !c.Insecure, Region: c.Region, Transport: c.Transport}
 	if c.PathStyle {
 		o.BucketLookup = minio.BucketLookupPath
@@ -53,11 +62,11 @@ func newBuckets(c S3) (*buckets, error) {
 	if endpoint == "" {
 		endpoint = DefaultEndpoint
 	}
-	core, err := minio.NewCore(endpoint, o)
+	client, err := minio.New(endpoint, o)
 	if err != nil {
 		return nil, fmt.Errorf("files: s3 endpoint %q: %w", endpoint, err)
 	}
-	return &buckets{core}, nil
+	return client, nil
 }
 
 // object is an object of which the end is in memory. The context of the call that opened

@@ -1,0 +1,355 @@
+package clean
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/eiderdb/eider/gc"
+	"github.com/eiderdb/eider/gc/meta"
+	"github.com/eiderdb/eider/gc/paths"
+	"github.com/eiderdb/eider/kv/store"
+)
+
+// quarantineFolder is where files are moved to: below the data path, or below their own
+// folder if they are not below that.
+const quarantineFolder = ".eider-quarantine"
+
+// The table of quarantined files, and its columns.
+const quarantineTable = "quarantine"
+
+func quarantineColumns() []meta.ColumnDef {
+	return []meta.ColumnDef{
+		{Name: "lake", Type: meta.Text, NotNull: true},            // metadata schema
+		{Name: "job", Type: meta.Int8, NotNull: true},             // of eider.jobs, or a time in µs
+		{Name: "path", Type: meta.Text, NotNull: true},            // where it was, absolute
+		{Name: "place", Type: meta.Text, NotNull: true},           // where it is, absolute
+		{Name: "bytes", Type: meta.Int8},                          // its size
+		{Name: "moved_at", Type: meta.Timestamptz, NotNull: true}, // when
+		{Name: "reason", Type: meta.Text},                         // why
+	}
+}
+
+// aside moves files into quarantine, and takes them off the schedule.
+func (r *run) aside(ctx context.Context, g *group) error {
+	if r.dry {
+		for _, f := range g.files {
+			if err := r.moved(f); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	job := r.req.Job
+	if job == 0 {
+		job = r.req.Now.UnixMicro()
+	}
+	to := make([]paths.Place, len(g.files))
+	// The rows come first: a file that has moved can always be found.
+	err := meta.Do(ctx, r.cat, r.o.Commit, func(txn *store.Txn) error {
+		l, err := meta.Open(txn, r.req.Lake)
+		if err != nil {
+			return err
+		}
+		data, err := dataPath(ctx, l)
+		if err != nil {
+			return err
+		}
+		t, err := meta.OwnTable(txn, quarantineTable, quarantineColumns()...)
+		if err != nil {
+			return err
+		}
+		for i, f := range g.files {
+			if f.gone {
+				continue
+			}
+			to[i] = quarantined(data, f, job)
+			err := t.Insert(meta.Values{
+				"lake": meta.Str(r.req.Lake), "job": meta.Int(job), "path": meta.Str(f.Name), "place": meta.Str(to[i].String()),
+				"bytes": meta.Int(f.size), "moved_at": meta.Time(r.req.Now), "reason": meta.Str(f.reason),
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("record files of the quarantine: %w", err)
+	}
+	var done []*file
+	for i, f := range g.files {
+		var err error
+		if !f.gone {
+			err = gone(g.storage.Move(ctx, f.place, to[i]))
+		}
+		if err != nil {
+			r.failed(f, fmt.Errorf("move aside: %w", err))
+			continue
+		}
+		f.aside = !f.gone
+		done = append(done, f)
+	}
+	return r.forget(ctx, done)
+}
+
+// quarantined is the place of a file in quarantine.
+func quarantined(data string, f *file, job int64) paths.Place {
+	to := f.place
+	folder, rel := "", ""
+	if d, err := paths.Folder(data); err == nil {
+		rules := OrphanRules{Folder: d, Real: d}
+		if d.Kind == paths.Disk {
+			rules.Real.Name = realOr(d.Name) + "/"
+		}
+		rel, _ = rules.relative(f.place)
+		folder = strings.TrimSuffix(f.place.Name, rel)
+	}
+	if rel == "" {
+		i := strings.LastIndexByte(f.place.Name, '/') + 1
+		folder, rel = f.place.Name[:i], f.place.Name[i:]
+	}
+	to.Name = folder + quarantineFolder + "/" + strconv.FormatInt(job, 10) + "/" + rel
+	return to
+}
+
+// moved records a file that is moved aside, or would be.
+func (r *run) moved(f *file) error {
+	if f.gone {
+		return r.goes(f)
+	}
+	r.res.Count(countAside, 1)
+	r.res.Bytes += max(f.size, 0)
+	r.res.Add(gc.Item{What: "file moved aside", ID: f.ID, Path: f.Name, Bytes: max(f.size, 0), Reason: f.reason})
+	return r.sink.Write(Line{Path: f.Name, Size: f.size, Reason: f.reason, Action: ActionQuarantine})
+}
+
+const countAside = "files moved aside"
+
+// Kept is a file in quarantine.
+type Kept struct {
+	Job     int64
+	Path    string // where it was, absolute
+	Place   string // where it is, absolute
+	Bytes   int64
+	MovedAt time.Time
+	Reason  string
+}
+
+// Quarantined lists the files of a lake that are in quarantine.
+func (c *Cleaner) Quarantined(ctx context.Context, catalog, lake string) ([]Kept, error) {
+	cat, err := c.o.Store.Catalog(catalog)
+	if err != nil {
+		return nil, err
+	}
+	var out []Kept
+	err = meta.Read(ctx, cat, func(txn *store.Txn) error {
+		out = nil
+		return keptOf(ctx, txn, lake, func(k Kept, _ *meta.Row) error {
+			out = append(out, k)
+			return nil
+		})
+	})
+	return out, err
+}
+
+// keptOf calls fn for the files of a lake in quarantine.
+func keptOf(ctx context.Context, txn *store.Txn, lake string, fn func(Kept, *meta.Row) error) error {
+	t, ok, err := meta.Own(txn, quarantineTable, quarantineColumns()...)
+	if err != nil || !ok {
+		return err
+	}
+	return t.Scan(ctx, func(r *meta.Row) error {
+		if r.Text("lake") != lake {
+			return nil
+		}
+		at, _ := r.Micros("moved_at")
+		return fn(Kept{
+			Job: r.Num("job"), Path: r.Text("path"), Place: r.Text("place"), Bytes: r.Num("bytes"), MovedAt: timeOf(at), Reason: r.Text("reason"),
+		}, r)
+	})
+}
+
+// dropKept takes a file off the list.
+func (c *Cleaner) dropKept(ctx context.Context, cat *store.Catalog, lake string, gone map[Kept]bool) error {
+	return meta.Do(context.WithoutCancel(ctx), cat, c.o.Commit, func(txn *store.Txn) error {
+		return keptOf(context.WithoutCancel(ctx), txn, lake, func(k Kept, r *meta.Row) error {
+			if !gone[k] {
+				return nil
+			}
+			return r.Delete()
+		})
+	})
+}
+
+// purge deletes what has been in quarantine for long enough.
+func (r *run) purge(ctx context.Context) (err error) {
+	keep, _ := r.req.Policies.Quarantine()
+	var due []Kept
+	err = meta.Read(ctx, r.cat, func(txn *store.Txn) error {
+		due = nil
+		return keptOf(ctx, txn, r.req.Lake, func(k Kept, _ *meta.Row) error {
+			if !k.MovedAt.Add(keep).After(r.req.Now) {
+				due = append(due, k)
+			}
+			return nil
+		})
+	})
+	if errors.Is(err, meta.ErrShape) {
+		r.res.Note("the quarantine is not purged: %v", err)
+		return nil
+	}
+	if err != nil || len(due) == 0 {
+		return err
+	}
+	v, err := take(ctx, r.o.Store)
+	if err != nil {
+		return err
+	}
+	live, err := v.live(ctx)
+	if err = errors.Join(err, v.close()); err != nil {
+		return err
+	}
+	var all []*file
+	of := map[*file]Kept{}
+	for _, k := range due {
+		f := &file{Entry: Entry{Name: k.Place}, size: k.Bytes, reason: "in quarantine since " + k.MovedAt.Format("2006-01-02 15:04:05") + " UTC"}
+		// Anybody may write into the table: only what lies in a quarantine folder goes.
+		f.place, err = paths.Locate(k.Place)
+		switch {
+		case err != nil || !strings.Contains(f.place.Name, "/"+quarantineFolder+"/") && !strings.HasPrefix(f.place.Name, quarantineFolder+"/"):
+			r.deferred(f, "it is listed as quarantined and is not in "+quarantineFolder)
+		case live.Has(k.Place):
+			r.deferred(f, "a row of a lake names it")
+		default:
+			of[f] = k
+			all = append(all, f)
+		}
+	}
+	for len(all) > 0 {
+		n := min(len(all), r.o.Chunk)
+		stores, err := r.stores(ctx, all[:n])
+		if err != nil {
+			return err
+		}
+		for _, g := range stores {
+			if err := r.purgeGroup(ctx, g, of); err != nil {
+				return err
+			}
+		}
+		all = all[n:]
+		r.progress()
+	}
+	return nil
+}
+
+func (r *run) purgeGroup(ctx context.Context, g *group, of map[*file]Kept) error {
+	purged := func(f *file) error {
+		r.res.Count(countPurged, 1)
+		r.res.Bytes += max(f.size, 0)
+		return r.sink.Write(Line{Path: f.Name, Size: f.size, Reason: f.reason, Action: ActionDelete})
+	}
+	if r.dry {
+		for _, f := range g.files {
+			if err := purged(f); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	at := make([]paths.Place, len(g.files))
+	for i, f := range g.files {
+		at[i] = f.place
+	}
+	done := map[Kept]bool{}
+	for i, err := range g.storage.Delete(ctx, at) {
+		f := g.files[i]
+		if err != nil {
+			r.failed(f, err)
+			continue
+		}
+		done[of[f]] = true
+		if err := purged(f); err != nil {
+			return err
+		}
+	}
+	if err := r.dropKept(ctx, r.cat, r.req.Lake, done); err != nil {
+		return fmt.Errorf("take purged files off the list: %w", err)
+	}
+	return ctx.Err()
+}
+
+// Undo says which files come back from quarantine.
+type Undo struct {
+	Catalog string
+	Lake    string
+	Job     int64  // those that one job has moved; 0: of all jobs
+	Path    string // those whose old path is this, or below it; "": all
+}
+
+// toucher is a storage in which a moved file keeps the time at which it was written.
+type toucher interface {
+	Touch(ctx context.Context, at paths.Place, now time.Time) error
+}
+
+// Restore brings files back to where they were. What is there already is not overwritten, and is
+// named in the notes. A file that nothing names is an orphan again afterwards, and as
+// young as one that was just written.
+func (c *Cleaner) Restore(ctx context.Context, u Undo, now time.Time) (res gc.Result, err error) {
+	cat, err := c.o.Store.Catalog(u.Catalog)
+	if err != nil {
+		return res, err
+	}
+	all, err := c.Quarantined(ctx, u.Catalog, u.Lake)
+	if err != nil {
+		return res, err
+	}
+	for _, k := range all {
+		if u.Job != 0 && k.Job != u.Job || u.Path != "" && k.Path != u.Path && !strings.HasPrefix(k.Path, strings.TrimSuffix(u.Path, "/")+"/") {
+			continue
+		}
+		if err := c.restore(ctx, k, now); err != nil {
+			if ctx.Err() != nil {
+				return res, context.Cause(ctx)
+			}
+			res.Count("files that could not be brought back", 1)
+			res.Note("%s: %v", k.Path, err)
+			continue
+		}
+		if err := c.dropKept(ctx, cat, u.Lake, map[Kept]bool{k: true}); err != nil {
+			return res, err
+		}
+		res.Count("files brought back", 1)
+		res.Bytes += k.Bytes
+		res.Add(gc.Item{What: "file", Path: k.Path, Bytes: k.Bytes, Reason: "brought back from " + k.Place})
+	}
+	return res, nil
+}
+
+func (c *Cleaner) restore(ctx context.Context, k Kept, now time.Time) error {
+	from, err := paths.Locate(k.Place)
+	if err != nil {
+		return err
+	}
+	to, err := paths.Locate(k.Path)
+	if err != nil {
+		return err
+	}
+	// Both ends must be where the server may delete, and in one storage.
+	st, err := c.o.Access.Storage(from)
+	if err != nil {
+		return err
+	}
+	if _, err := c.o.Access.Storage(to); err != nil {
+		return err
+	}
+	if t, ok := st.(toucher); ok {
+		if err := t.Touch(ctx, from, now); err != nil {
+			return err
+		}
+	}
+	return st.Move(ctx, from, to)
+}

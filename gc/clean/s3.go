@@ -1,0 +1,157 @@
+package clean
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/minio/minio-go/v7"
+
+	"github.com/eiderdb/eider/gc/paths"
+)
+
+// bucket is a bucket of S3, or of what speaks its protocol.
+//
+// objstore is not in between: it has no batch deletes, no sizes in listings and no copies
+// within the storage, and speaks through the same client.
+type bucket struct{ client *minio.Client }
+
+var _ Storage = (*bucket)(nil)
+
+// List implements Storage.
+func (b *bucket) List(ctx context.Context, folder paths.Place, fn func(Object) error) error {
+	ctx, cancel := context.WithCancel(ctx) // ends the lister when fn fails
+	defer cancel()
+	for o := range b.client.ListObjectsIter(ctx, folder.Bucket, minio.ListObjectsOptions{Prefix: folder.Name, Recursive: true}) {
+		if o.Err != nil {
+			return fmt.Errorf("list: %w", bucketError(o.Err))
+		}
+		if strings.HasSuffix(o.Key, "/") {
+			continue // a marker of a folder
+		}
+		at := folder
+		at.Name = o.Key
+		if err := fn(Object{Place: at, Size: o.Size, Modified: o.LastModified}); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// Stat implements Storage.
+func (b *bucket) Stat(ctx context.Context, at paths.Place) (Object, error) {
+	o, err := b.client.StatObject(ctx, at.Bucket, at.Name, minio.StatObjectOptions{})
+	if err != nil {
+		return Object{}, bucketError(err)
+	}
+	return Object{Place: at, Size: o.Size, Modified: o.LastModified}, nil
+}
+
+// Delete asks for many objects at once, where the storage takes that (Google's does not; the
+// client knows). All places are of one bucket.
+func (b *bucket) Delete(ctx context.Context, at []paths.Place) []error {
+	errs := make([]error, len(at))
+	where := make(map[string][]int, len(at))
+	for i, p := range at {
+		if len(at) > 1 && inXML(p.Name) {
+			where[p.Name] = append(where[p.Name], i)
+			errs[i] = errNoAnswer
+			continue
+		}
+		errs[i] = gone(bucketError(b.client.RemoveObject(ctx, p.Bucket, p.Name, minio.RemoveObjectOptions{})))
+	}
+	if len(where) == 0 {
+		return errs
+	}
+	results, err := b.client.RemoveObjectsWithIter(ctx, at[0].Bucket, func(yield func(minio.ObjectInfo) bool) {
+		for key := range where {
+			if !yield(minio.ObjectInfo{Key: key}) {
+				return
+			}
+		}
+	}, minio.RemoveObjectsOptions{})
+	if err != nil {
+		for _, is := range where {
+			for _, i := range is {
+				errs[i] = bucketError(err)
+			}
+		}
+		return errs
+	}
+	for r := range results {
+		for _, i := range where[r.ObjectName] {
+			errs[i] = gone(bucketError(r.Err))
+		}
+	}
+	return errs
+}
+
+// errNoAnswer: the storage's answer to a batch did not name the key.
+var errNoAnswer = errors.New("clean: the storage did not say what became of the object")
+
+// inXML says whether XML can hold the key. In a batch, another key would stand in its place.
+func inXML(key string) bool {
+	for _, r := range key {
+		if r < ' ' || r == utf8.RuneError || r == 0xFFFE || r == 0xFFFF {
+			return false
+		}
+	}
+	return true
+}
+
+// Move copies within the storage.
+func (b *bucket) Move(ctx context.Context, from, to paths.Place) error {
+	o, err := b.Stat(ctx, from)
+	if err != nil {
+		return err
+	}
+	switch _, err := b.Stat(ctx, to); {
+	case err == nil:
+		return ErrExists
+	case !errors.Is(err, ErrNotFound):
+		return err
+	}
+	// ComposeObject copies objects over 5 GiB in parts.
+	_, err = b.client.ComposeObject(ctx,
+		minio.CopyDestOptions{Bucket: to.Bucket, Object: to.Name}, minio.CopySrcOptions{Bucket: from.Bucket, Object: from.Name})
+	if err != nil {
+		return fmt.Errorf("copy: %w", bucketError(err))
+	}
+	copied, err := b.Stat(ctx, to)
+	if err != nil {
+		return fmt.Errorf("look at the copy: %w", err)
+	}
+	if copied.Size != o.Size {
+		return fmt.Errorf("copy: %w", ErrChanged)
+	}
+	return b.Delete(ctx, []paths.Place{from})[0]
+}
+
+// gone makes a success of an object that is not there.
+func gone(err error) error {
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// bucketError keeps what is known of the cause. A bucket that is not there is no missing
+// object: somebody has mistyped something.
+func bucketError(err error) error {
+	if err == nil {
+		return nil
+	}
+	r := minio.ToErrorResponse(err)
+	switch {
+	case r.Code == "NoSuchBucket":
+		return fmt.Errorf("clean: no such bucket: %w", err)
+	case r.Code == "NoSuchKey" || r.StatusCode == http.StatusNotFound:
+		return fmt.Errorf("%w: %w", ErrNotFound, err)
+	case r.Code == "AccessDenied" || r.StatusCode == http.StatusForbidden || r.StatusCode == http.StatusUnauthorized:
+		return fmt.Errorf("%w: %w", ErrDenied, err)
+	}
+	return err
+}
