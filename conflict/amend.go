@@ -26,6 +26,11 @@ type Amendment struct {
 	Instead, Begin, End int64
 	// Stats: the table's statistics do not get narrower.
 	Stats bool
+	// Unschedule: of the rows that the commit adds to the list of files to delete, those for
+	// this path go, since another row still names the file. With Twice they go because
+	// the path is there already: one of them stays if it is only there in these.
+	Unschedule *lake.Scheduled
+	Twice      bool
 }
 
 // Amend returns what has to be changed in a commit before it is checked. now is the
@@ -34,7 +39,7 @@ func Amend(c Commit, now int64) ([]Amendment, error) {
 	if c.Bootstrap {
 		return nil, nil
 	}
-	k := &checker{Commit: c}
+	k := newChecker(c)
 	if err := k.start(); err != nil || !k.hasHead {
 		return nil, err
 	}
@@ -53,6 +58,11 @@ func Amend(c Commit, now int64) ([]Amendment, error) {
 		}
 		prev = s
 	}
+	again, err := k.unschedule()
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, again...)
 	if !k.makes {
 		return out, nil
 	}

@@ -1,8 +1,6 @@
 package conflict
 
 import (
-	"strings"
-
 	"github.com/eiderdb/eider/lake"
 )
 
@@ -35,19 +33,8 @@ func (k *checker) files() error {
 		if all = all && at >= 0 && (again < 0 || again == at); all {
 			again = at
 		}
-		place, err := k.location(f.TableID, f.Path, f.Relative)
-		if err != nil {
+		if err := k.notScheduled(ref, f.Path, f.Relative); err != nil {
 			return err
-		}
-		due, err := k.Is.ScheduledAt(place.path)
-		if err != nil {
-			return err
-		}
-		for _, s := range due {
-			if s.Relative == place.relative {
-				k.add(FileScheduled(ref, f.Path))
-				break
-			}
 		}
 	}
 	if all && again >= 0 {
@@ -56,8 +43,12 @@ func (k *checker) files() error {
 		k.found = append([]Violation{CommittedAlready(k.ref(f.TableID), f.Path, again)}, k.found...)
 	}
 	for i := range k.DeleteFiles.Added {
-		if d := &k.DeleteFiles.Added[i]; d.Count < 0 {
+		d := &k.DeleteFiles.Added[i]
+		if d.Count < 0 {
 			k.add(NegativeCount(k.ref(d.TableID), "ducklake_delete_file", "delete_count", d.Count))
+		}
+		if err := k.notScheduled(TableRef{ID: d.TableID}, d.Path, d.Relative); err != nil {
+			return err
 		}
 	}
 	return k.droppedRows()
@@ -110,140 +101,6 @@ func (k *checker) droppedRows() error {
 		}
 	}
 	return nil
-}
-
-// place is where a file is: relative to the lake's data path, or absolute.
-type place struct {
-	path     string
-	relative bool
-}
-
-// location resolves the path of a file of a table.
-func (k *checker) location(table int64, path string, relative bool) (place, error) {
-	if !relative {
-		return place{path, false}, nil
-	}
-	p, ok := k.folders[table]
-	if !ok {
-		var err error
-		if p, err = k.folder(table); err != nil {
-			return p, err
-		}
-		if k.folders == nil {
-			k.folders = make(map[int64]place)
-		}
-		k.folders[table] = p
-	}
-	return place{p.path + path, p.relative}, nil
-}
-
-// folder is where a table's files are.
-func (k *checker) folder(table int64) (place, error) {
-	tables, err := k.Is.Table(table)
-	if err != nil || len(tables) == 0 {
-		return place{"", true}, err
-	}
-	t := tables[len(tables)-1]
-	if !t.Relative {
-		return place{t.Path, false}, nil
-	}
-	schemas, err := k.Is.Schema(t.SchemaID)
-	if err != nil || len(schemas) == 0 {
-		return place{t.Path, true}, err
-	}
-	s := schemas[len(schemas)-1]
-	return place{s.Path + t.Path, s.Relative}, nil
-}
-
-func (k *checker) absolute(p place) (string, error) {
-	if !p.relative {
-		return p.path, nil
-	}
-	base, err := k.Is.DataPath()
-	return base + p.path, err
-}
-
-// scheduled: a file that is catalogued is not scheduled for deletion.
-func (k *checker) scheduled() error {
-	for i := range k.Scheduled.Added {
-		s := &k.Scheduled.Added[i]
-		if k.removes(s) {
-			continue
-		}
-		if err := k.scheduledFile(s); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// removes says whether the commit removes the row of the file that it schedules, as
-// DuckLake's own statements do. No other row has the path then.
-func (k *checker) removes(s *lake.Scheduled) bool {
-	for i := range k.DataFiles.Removed {
-		if f := &k.DataFiles.Removed[i]; f.ID == s.ID && strings.HasSuffix(s.Path, f.Path) {
-			return true
-		}
-	}
-	for i := range k.DeleteFiles.Removed {
-		if d := &k.DeleteFiles.Removed[i]; d.ID == s.ID && strings.HasSuffix(s.Path, d.Path) {
-			return true
-		}
-	}
-	return false
-}
-
-func (k *checker) scheduledFile(s *lake.Scheduled) error {
-	// The row of a live file is not copied either, although its path, which is relative to
-	// the table, then names no file of the lake: the next writer means the file.
-	if f, ok, err := k.Is.DataFile(s.ID); err != nil {
-		return err
-	} else if ok && !f.Ended && f.Path == s.Path {
-		k.add(ScheduledLive(k.ref(f.TableID), s.Path))
-		return nil
-	}
-	want, err := k.absolute(place{s.Path, s.Relative})
-	if err != nil {
-		return err
-	}
-	hit := func(table int64, path string, relative bool) (bool, error) {
-		p, err := k.location(table, path, relative)
-		if err != nil {
-			return false, err
-		}
-		full, err := k.absolute(p)
-		if err != nil || full != want {
-			return false, err
-		}
-		k.add(ScheduledLive(k.ref(table), s.Path))
-		return true, nil
-	}
-	// A row's path is an end of the whole path, cut at a slash.
-	for rest := want; ; {
-		files, err := k.Is.DataFilesAt(rest)
-		if err != nil {
-			return err
-		}
-		for _, f := range files {
-			if done, err := hit(f.TableID, f.Path, f.Relative); done || err != nil {
-				return err
-			}
-		}
-		deletes, err := k.Is.DeleteFilesAt(rest)
-		if err != nil {
-			return err
-		}
-		for _, d := range deletes {
-			if done, err := hit(d.TableID, d.Path, d.Relative); done || err != nil {
-				return err
-			}
-		}
-		i := strings.IndexByte(rest, '/')
-		if i < 0 {
-			return nil
-		}
-		rest = rest[i+1:]
-	}
 }
 
 // statistics: counts are not negative, and there is one row for each table and column.

@@ -80,7 +80,9 @@ type Commit struct {
 	HasBase bool
 	// Positions reads delete files; nil when the server cannot.
 	Positions DeletePositions
-	Ctx       context.Context //nolint:containedctx // lives for one call of Check
+	// Fence says what is held; nil: nothing is.
+	Fence Fence
+	Ctx   context.Context //nolint:containedctx // lives for one call of Check
 }
 
 // Check returns everything that the commit must not do, in the order in which a person
@@ -89,12 +91,12 @@ func Check(c Commit) ([]Violation, error) {
 	if c.Bootstrap {
 		return nil, nil
 	}
-	k := &checker{Commit: c}
+	k := newChecker(c)
 	if err := k.start(); err != nil {
 		return nil, err
 	}
 	for _, check := range []func() error{
-		k.snapshots, k.emptied, k.nulls, k.counters, k.spans,
+		k.snapshots, k.expiry, k.emptied, k.nulls, k.counters, k.spans,
 		k.compactions, k.deleteFiles, k.inlinedDeletes, k.overlaps, k.removedDeletes,
 		k.files, k.scheduled, k.statistics,
 		k.schemas, k.tables, k.columns, k.views, k.macros, k.tags, k.registry,
@@ -121,8 +123,10 @@ type checker struct {
 
 	inlined map[int64]map[int64][]lake.InlinedDelete // Is.InlinedDeletes, by table and file
 	live    map[int64]bool                           // tableLive
-	folders map[int64]place                          // of tables
+	paths   *Paths                                   // of Is
 }
+
+func newChecker(c Commit) *checker { return &checker{Commit: c, paths: NewPaths(c.Is)} }
 
 func (k *checker) add(v Violation) { k.found = append(k.found, v) }
 

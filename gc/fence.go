@@ -1,10 +1,14 @@
 package gc
 
-import "context"
+import (
+	"context"
+
+	"github.com/eiderdb/eider/lake"
+)
 
 // Fence says what of one lake is still held: by open transactions, and by tags. A job gets
 // one for the store transaction in which it decides (the server makes them, see
-// guard.NewFence), and it answers for that transaction's view against all views that are
+// guard.Guard.Fence), and it answers for that transaction's view against all views that are
 // held at the moment of the call. Views only go and what is newer than the asking
 // transaction's view does not name what that view no longer has, so an answer "not held"
 // stays true; "held" may be outdated at once.
@@ -22,20 +26,14 @@ type Fence interface {
 	// once. They stay whatever else goes.
 	Tagged(ctx context.Context) ([]int64, error)
 
-	// Held returns, for each file, what keeps it from being removed, as a sentence's end
-	// ("a transaction of session 12 can still read it"), or "" when nothing does. A file
+	// Held returns, for each file, what keeps it from being removed, in words ("an open
+	// transaction can still read it"), or "" when nothing does. A file
 	// is held while its row is in a view that is held, or its path is live or kept in the
 	// asking transaction's own view.
 	Held(ctx context.Context, files []FileRef) ([]string, error)
 }
 
-// FileRef names a file as a row of ducklake_files_scheduled_for_deletion does.
-type FileRef struct {
-	// ID is the id of its data file or delete file; 0 or less when none is known, as of an
-	// orphan. Ids of both kinds come from one counter, and are never given out again.
-	ID int64
-	// Path is the path as it is written in the schedule: relative to the lake's data path
-	// when Relative is set, else absolute. "" asks by id alone.
-	Path     string
-	Relative bool
-}
+// FileRef names a file as a row of ducklake_files_scheduled_for_deletion does. Its ID is
+// that of a data file or a delete file, whose ids come from one counter and are never
+// given out again; 0 or less when none is known, as of an orphan. Path "" asks by id alone.
+type FileRef = lake.Scheduled

@@ -121,6 +121,8 @@ type Scheduled struct {
 	ID       int64
 	Path     string
 	Relative bool
+	// Start is schedule_start in µs since 1970; 0 when it is NULL, or was not asked for.
+	Start int64
 }
 
 // InlinedTable is a row of ducklake_inlined_data_tables.

@@ -32,8 +32,9 @@ const settingRebase = "eider.rebase"
 
 // catalogSettings are the settings that a catalog may have, with their values.
 var catalogSettings = map[string][]string{
-	settingMigrate: {migrateAllow, migrateAny, migrateRefuse},
-	settingRebase:  {"off", "on"},
+	settingMigrate:    {migrateAllow, migrateAny, migrateRefuse},
+	settingRebase:     {"off", "on"},
+	settingOrphanScan: {"allow", "refuse"},
 }
 
 // alterDatabaseSettings is ALTER DATABASE ... SET and RESET. Eider's settings are kept;

@@ -129,6 +129,7 @@ type Session struct {
 
 	listens  map[string]bool // guarded by shared.mu for writes
 	activity atomic.Pointer[pgcatalog.Activity]
+	space    atomic.Uint64 // schema of the lake that the transaction works on, severalSpaces, or 0
 	holds    atomic.Pointer[heldView]
 	closed   bool
 }

@@ -65,6 +65,10 @@ type txState struct {
 	looked, hasSince bool
 	since            int64
 
+	space    uint32           // schema of the lake whose tables were read last
+	searched func()           // ends a search for orphans (guard.OrphanScan)
+	deferred []guard.Deferred // what its statements have left
+
 	savepoints []savepoint
 	locks      bool // transaction-level advisory locks are held
 	notifies   []Notification
@@ -127,6 +131,9 @@ func (s *Session) txn() (*store.Txn, error) {
 // before it commits again after a lost race, from the snapshot on that it has planned its
 // changes on: the commit is judged by that.
 func (s *Session) noteScan(tbl *rel.Table, a store.Access) {
+	if tbl.Schema != s.tx.space && strings.HasPrefix(tbl.Name, "ducklake_") {
+		s.noteSpace(tbl.Schema)
+	}
 	if tbl.Name != "ducklake_snapshot_changes" {
 		return
 	}
@@ -187,6 +194,7 @@ func (s *Session) commitTx(ctx context.Context) error {
 		err = s.deps.Guard.Commit(ctx, t, guard.Info{
 			User: s.opts.User, Application: s.set.text("application_name"),
 			Looked: s.tx.looked, Since: s.tx.since, HasSince: s.tx.hasSince, Rebase: s.rebases,
+			Started: s.tx.started, Holders: s.holders(s.tx.space), Deferred: s.tx.deferred,
 		})
 		s.tx.txn = nil
 	}
@@ -227,6 +235,12 @@ func (s *Session) finishTx(committed bool) {
 		s.releaseLocks(false, true)
 	}
 	s.releaseNames()
+	if s.tx.space != 0 {
+		s.space.Store(0)
+	}
+	if s.tx.searched != nil {
+		s.tx.searched()
+	}
 	s.tx = txState{savepoints: s.tx.savepoints[:0]}
 	if s.holds.Load() != nil {
 		s.holds.Store(nil)

@@ -149,7 +149,7 @@ func (t *Txn) Refresh() error {
 	if t.view == nil {
 		return t.EnsureSnapshot()
 	}
-	if t.view.seq == t.cat.newest.Load() && t.view.epoch == t.cat.store.engine.Epoch() {
+	if t.Newest() {
 		return nil
 	}
 	v, err := t.cat.acquire()

@@ -1,5 +1,10 @@
 package store
 
+// Newest says whether nothing has been committed since t's view.
+func (t *Txn) Newest() bool {
+	return t.view != nil && t.view.seq == t.cat.newest.Load() && t.view.epoch == t.cat.store.engine.Epoch()
+}
+
 // NameFree reports a *UniqueViolation when a relation, or with schema 0 a schema, of a
 // name has been committed that t does not see: one that t makes could not commit.
 func (t *Txn) NameFree(schema uint32, name string) error {

@@ -352,6 +352,10 @@ func (n *Delete) run(c *Ctx, it *dmlIter) error {
 	if err != nil {
 		return err
 	}
+	spared, err := spares(c, n.Table)
+	if err != nil {
+		return err
+	}
 	width := len(n.Table.Columns)
 	var full Row
 	for _, r := range rows {
@@ -359,6 +363,9 @@ func (n *Delete) run(c *Ctx, it *dmlIter) error {
 			return err
 		}
 		old := row.Tuple(r.row[1].B)
+		if spared != nil && spared.Keeps(old) {
+			continue
+		}
 		if err := c.Txn.Delete(n.Table, r.id, old); err != nil {
 			if err = errConcurrentRow(err); err != nil {
 				return err
@@ -380,6 +387,9 @@ func (n *Delete) run(c *Ctx, it *dmlIter) error {
 				return err
 			}
 		}
+	}
+	if spared != nil {
+		return spared.Done()
 	}
 	return nil
 }

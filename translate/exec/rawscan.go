@@ -39,6 +39,9 @@ func (n *RawScan) OpenRaw(c *Ctx) (RawIter, error) {
 func (n *RawScan) openRaw(c *Ctx, count, offset int64) (RawIter, error) {
 	it := &rawIter{n: n, c: c, left: count, skip: offset}
 	var err error
+	if it.hidden, err = n.Scan.hidden(c); err != nil {
+		return nil, err
+	}
 	if it.todo, err = n.Scan.Path.accesses(c, nil, nil); err != nil {
 		return nil, err
 	}
@@ -71,10 +74,11 @@ type rawIter struct {
 	preds   []rawTest
 	left    int64 // rows still to yield; negative: all
 	skip    int64
-	whole   bool     // tuples are copied as they are
-	width   int      // fields of a whole tuple
-	cols    []int    // fields to project, 0-based; -1 NULL, -2 ctid
-	missing [][]byte // by field: what a short tuple reads
+	whole   bool                // tuples are copied as they are
+	width   int                 // fields of a whole tuple
+	cols    []int               // fields to project, 0-based; -1 NULL, -2 ctid
+	missing [][]byte            // by field: what a short tuple reads
+	hidden  map[uint64]struct{} // rows to pass over
 }
 
 func (it *rawIter) plan(t *rel.Table, atts []int) {
@@ -131,6 +135,9 @@ func (it *rawIter) AppendTuples(dst []byte, limit int) ([]byte, int, error) {
 		}
 		tup := it.cur.Tuple()
 		if !testRaw(it.preds, tup) {
+			continue
+		}
+		if it.hidden != nil && it.passes() {
 			continue
 		}
 		if it.skip > 0 {

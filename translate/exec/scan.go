@@ -100,6 +100,10 @@ type RawPred struct {
 // Start opens the scan.
 func (s *TableScan) Start(c *Ctx, shared Row) (SourceIter, error) {
 	it := &tableIter{s: s, c: c, shared: shared}
+	var err error
+	if it.hidden, err = s.hidden(c); err != nil {
+		return nil, err
+	}
 	it.prepare()
 	if err := it.Reset(); err != nil {
 		return nil, err
@@ -117,6 +121,7 @@ type tableIter struct {
 	preds  []rawTest
 	cols   []fieldCol // ascending by field
 	sys    []ScanCol
+	hidden map[uint64]struct{} // rows to pass over
 }
 
 type fieldCol struct {
@@ -199,6 +204,9 @@ func (it *tableIter) Next() (bool, error) {
 		}
 		tup := it.cur.Tuple()
 		if !testRaw(it.preds, tup) {
+			continue
+		}
+		if it.hidden != nil && it.passes() {
 			continue
 		}
 		if err := it.decode(tup); err != nil {

@@ -17,6 +17,11 @@ func (c *commit) apply(base *store.Txn, list []conflict.Amendment, modes *confli
 		var code conflict.Code
 		var fn func() error
 		switch {
+		case a.Unschedule != nil:
+			code, fn = conflict.CodeScheduledLive, func() error { return c.unschedule(a) }
+			if a.Twice {
+				code = conflict.CodeScheduleTwice
+			}
 		case a.Back:
 			code, fn = conflict.CodeDeleteDate, func() error { return c.takeBack(base, a, now) }
 		case a.Begin != 0:

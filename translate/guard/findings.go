@@ -114,6 +114,14 @@ func (r *run) record(cat *store.Catalog) {
 	for _, f := range r.findings {
 		r.g.note(r.catalog, r.in, f.v, conflict.Warn)
 	}
+	r.store(cat)
+}
+
+// store writes the findings.
+func (r *run) store(cat *store.Catalog) {
+	if len(r.findings) == 0 {
+		return
+	}
 	var err error
 	for range recordTries {
 		if err = r.write(cat); !errors.Is(err, store.ErrSerialization) && !errors.Is(err, store.ErrUnique) && !errors.Is(err, store.ErrExists) {

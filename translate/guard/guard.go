@@ -27,12 +27,22 @@ type Options struct {
 	// Hold keeps row ids in compactions, after all checks have passed, and reads delete
 	// files; may be nil. It may be slow: nothing is locked while it reads.
 	Hold *Hold
+	// DeletionGrace is how long files stay in a lake after they were scheduled for deletion,
+	// as the transaction finds it set; none when nil.
+	DeletionGrace func(txn *store.Txn, lake string) (time.Duration, error)
+	// Files tells whether the new files of a commit are there, which is asked when a client
+	// has searched for orphans while the commit's transaction was open; nil: nobody can.
+	Files Presence
 }
 
 // Guard looks at commits that write to lakes. It is safe for concurrent use.
 type Guard struct {
 	o     Options
 	unfit sync.Map // of a catalog's findings table, why it cannot be used: string by string
+	// deferred is when a finding was last written about things left: int64, µs since 1970,
+	// by deferredKey.
+	deferred sync.Map
+	searches searches
 }
 
 // New makes a Guard.
@@ -49,6 +59,8 @@ func New(o Options) *Guard {
 // Info is what a session knows of its transaction.
 type Info struct {
 	User, Application string
+	// Started is when the transaction began.
+	Started time.Time
 	// Looked says that the client has read ducklake_snapshot_changes, as it does before it
 	// commits again: what others did since the snapshot Since, on which its changes are
 	// planned, or since an unknown one.
@@ -58,6 +70,10 @@ type Info struct {
 	// Rebase says whether a commit that loses the race for its snapshot id may be given
 	// another one (see rebase). It is asked when one has lost; nil: no.
 	Rebase func() bool
+	// Holders names the transactions that are open besides, for texts; nil: nobody can.
+	Holders func() string
+	// Deferred is what statements of the transaction have left (Spares).
+	Deferred []Deferred
 }
 
 // Commit commits a transaction, or refuses it. Either way the transaction is finished.
@@ -66,6 +82,15 @@ type Info struct {
 // The look, which may read files, ends with ctx. What comes after it does not: the outcome
 // of a commit that is cancelled under way would be unknown.
 func (g *Guard) Commit(ctx context.Context, txn *store.Txn, in Info) error {
+	cat := txn.Catalog()
+	err := g.commit(ctx, txn, in)
+	if err == nil && len(in.Deferred) > 0 {
+		g.recordDeferred(ctx, cat, in)
+	}
+	return err
+}
+
+func (g *Guard) commit(ctx context.Context, txn *store.Txn, in Info) error {
 	under := context.WithoutCancel(ctx)
 	if !txn.TouchedPrefix(prefix) {
 		return txn.Commit(under)
@@ -189,7 +214,16 @@ func (r *run) lake(c *commit, base *store.Txn, amend bool) (amended bool, err er
 		return false, nil
 	}
 	modes := func() (*conflict.Modes, error) { return loadModes(base, c.batch.Schema, r.g.o.Default) }
+	if err := c.unscheduleAll(base); err != nil {
+		return false, err
+	}
 	k := conflict.Commit{Batch: c.batch, Was: was, Is: is, Ctx: r.ctx}
+	if len(c.batch.Snapshots.Removed)+len(c.batch.Snapshots.Changed)+len(c.batch.Logs.Removed)+
+		len(c.batch.Scheduled.Removed)+len(c.batch.Scheduled.Changed) > 0 {
+		if k.Fence, err = r.fence(c.batch.Schema); err != nil {
+			return false, err
+		}
+	}
 	st := &holdState{was: was, is: is}
 	if r.g.o.Hold != nil {
 		k.Positions = r.g.o.Hold.positions(st)
@@ -242,6 +276,11 @@ func (r *run) lake(c *commit, base *store.Txn, amend bool) (amended bool, err er
 		return false, err
 	}
 	found = append(found, held...)
+	gone, err := r.filesThere(c, was, st)
+	if err != nil {
+		return false, err
+	}
+	found = append(found, gone...)
 	_, makes := c.batch.Snapshot()
 	for _, t := range append(is.read, was.read...) {
 		// Snapshots only come, and what a commit that makes none was found to be stays so,

@@ -58,19 +58,29 @@ type server struct {
 	log   strings.Builder
 	found []string
 	conn  map[string]*translate.Session
+
+	now     time.Time
+	grace   time.Duration
+	missing map[string]bool // files that are gone
+	notices []string
 }
+
+// Missing implements guard.Presence.
+func (s *server) Missing(_ context.Context, path string) bool { return s.missing[path] }
 
 // serve makes a catalog, with a lake in it when there is SQL for one.
 func serve(t testing.TB, def conflict.Mode, lake string) *server {
 	t.Helper()
 	st := storetest.Open(t)
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	s := &server{t: t, shop: st, conn: map[string]*translate.Session{}}
-	clock := func() time.Time { return start }
+	s := &server{t: t, shop: st, conn: map[string]*translate.Session{}, now: start}
+	clock := func() time.Time { return s.now }
 	s.deps = translate.Deps{
 		Store: st, Shared: translate.NewShared(translate.SharedOptions{Now: start}), Clock: clock, Version: "0.0.0",
 		Guard: guard.New(guard.Options{
 			Clock: clock, Default: def, Logger: slog.New(slog.NewTextHandler(&s.log, nil)),
+			Files:         s,
+			DeletionGrace: func(*store.Txn, string) (time.Duration, error) { return s.grace, nil },
 			Found: func(_ string, code conflict.Code, mode conflict.Mode) {
 				s.found = append(s.found, string(code)+" "+mode.String())
 			},
@@ -91,6 +101,7 @@ func serve(t testing.TB, def conflict.Mode, lake string) *server {
 
 // answer keeps the rows of a statement, as text.
 type answer struct {
+	srv  *server
 	sess *translate.Session
 	rows []string
 }
@@ -109,9 +120,12 @@ func (a *answer) DataRow(row exec.Row, cols []exec.Column, _ []int16) error {
 	return nil
 }
 
-func (*answer) CommandComplete(string) error                   { return nil }
-func (*answer) EmptyQuery() error                              { return nil }
-func (*answer) Notice(*pgerr.Error) error                      { return nil }
+func (*answer) CommandComplete(string) error { return nil }
+func (*answer) EmptyQuery() error            { return nil }
+func (a *answer) Notice(e *pgerr.Error) error {
+	a.srv.notices = append(a.srv.notices, strings.TrimSpace(e.Message+" "+e.Detail))
+	return nil
+}
 func (*answer) ParameterStatus(string, string) error           { return nil }
 func (*answer) CopyOut(bool, int) error                        { return nil }
 func (*answer) CopyData([]byte) error                          { return nil }
@@ -130,7 +144,7 @@ func (s *server) send(name, sql string) ([]string, error) {
 		}
 		s.conn[name] = c
 	}
-	a := &answer{sess: c}
+	a := &answer{srv: s, sess: c}
 	err := c.Simple(context.Background(), sql, a)
 	return a.rows, err
 }

@@ -135,7 +135,9 @@ func (r relation) schemaVersion(t row.Tuple) lake.SchemaVersion {
 }
 
 func (r relation) scheduled(t row.Tuple) lake.Scheduled {
-	return lake.Scheduled{ID: r.num(t, "data_file_id"), Path: r.text(t, "path"), Relative: r.truth(t, "path_is_relative")}
+	s := lake.Scheduled{ID: r.num(t, "data_file_id"), Path: r.text(t, "path"), Relative: r.truth(t, "path_is_relative")}
+	s.Start, _ = r.micros(t, "schedule_start")
+	return s
 }
 
 func (r relation) registered(t row.Tuple) lake.InlinedTable {

@@ -1,0 +1,118 @@
+package conflict
+
+import (
+	"strings"
+
+	"github.com/eiderdb/eider/lake"
+)
+
+// Paths finds out where the files of a lake are, as one view of it has them.
+type Paths struct {
+	view    View
+	folders map[int64]place // of tables
+	base    string          // the lake's data path
+	based   bool            // base is known
+}
+
+// NewPaths reads in a view.
+func NewPaths(v View) *Paths { return &Paths{view: v} }
+
+// place is where a file is: relative to the lake's data path, or absolute.
+type place struct {
+	path     string
+	relative bool
+}
+
+// location resolves the path of a file of a table.
+func (p *Paths) location(table int64, path string, relative bool) (place, error) {
+	if !relative {
+		return place{path, false}, nil
+	}
+	f, ok := p.folders[table]
+	if !ok {
+		var err error
+		if f, err = p.folder(table); err != nil {
+			return f, err
+		}
+		if p.folders == nil {
+			p.folders = make(map[int64]place)
+		}
+		p.folders[table] = f
+	}
+	return place{f.path + path, f.relative}, nil
+}
+
+// folder is where a table's files are.
+func (p *Paths) folder(table int64) (place, error) {
+	tables, err := p.view.Table(table)
+	if err != nil || len(tables) == 0 {
+		return place{"", true}, err
+	}
+	t := tables[len(tables)-1]
+	if !t.Relative {
+		return place{t.Path, false}, nil
+	}
+	schemas, err := p.view.Schema(t.SchemaID)
+	if err != nil || len(schemas) == 0 {
+		return place{t.Path, true}, err
+	}
+	s := schemas[len(schemas)-1]
+	return place{s.Path + t.Path, s.Relative}, nil
+}
+
+func (p *Paths) absolute(at place) (string, error) {
+	if !at.relative {
+		return at.path, nil
+	}
+	if !p.based {
+		var err error
+		if p.base, err = p.view.DataPath(); err != nil {
+			return "", err
+		}
+		p.based = true
+	}
+	return p.base + at.path, nil
+}
+
+// Named finds a row of a data file or delete file, live or kept for older snapshots, that
+// names the file of a row of ducklake_files_scheduled_for_deletion; table is the row's.
+func (p *Paths) Named(s lake.Scheduled) (table int64, ok bool, err error) {
+	want, err := p.absolute(place{s.Path, s.Relative})
+	if err != nil {
+		return 0, false, err
+	}
+	is := func(table int64, path string, relative bool) (bool, error) {
+		at, err := p.location(table, path, relative)
+		if err != nil {
+			return false, err
+		}
+		full, err := p.absolute(at)
+		return full == want, err
+	}
+	// A row's path is an end of the whole path, cut at a slash.
+	for rest := want; ; {
+		files, err := p.view.DataFilesAt(rest)
+		if err != nil {
+			return 0, false, err
+		}
+		for _, f := range files {
+			if ok, err := is(f.TableID, f.Path, f.Relative); ok || err != nil {
+				return f.TableID, ok, err
+			}
+		}
+		deletes, err := p.view.DeleteFilesAt(rest)
+		if err != nil {
+			return 0, false, err
+		}
+		for _, d := range deletes {
+			if ok, err := is(d.TableID, d.Path, d.Relative); ok || err != nil {
+				return d.TableID, ok, err
+			}
+		}
+		i := strings.IndexByte(rest, '/')
+		if i < 0 {
+			return 0, false, nil
+		}
+		rest = rest[i+1:]
+	}
+}

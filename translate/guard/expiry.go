@@ -1,0 +1,177 @@
+package guard
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/eiderdb/eider/conflict"
+	"github.com/eiderdb/eider/kv/rel"
+	"github.com/eiderdb/eider/kv/row"
+	"github.com/eiderdb/eider/kv/store"
+)
+
+// DuckLake's expiry is a cascade of statements, each of which reads anew which snapshots
+// there are: what only the removed ones need goes next. So it can be held up in one place
+// only, at its first DELETE. Snapshots that somebody holds do not go there, the client finds
+// them there when it looks, and the rest of its cascade is right. Bringing them back at the
+// commit would leave them without the files and objects that the client has removed with
+// them; those would have to be told from what goes rightly, and the inlined tables of
+// dropped tables are gone by then.
+
+// Spared is what a DELETE leaves of the snapshots of a lake, or of their changes.
+type Spared struct {
+	r      relation
+	lake   string
+	head   int64 // the newest snapshot is not spared: its removal is refused
+	pinned int64 // and all after it
+	tagged []int64
+	fence  *Fence
+
+	pins, tags []int64 // that were spared
+	snapshots  bool    // of the table of snapshots
+}
+
+// Spares says what a DELETE must leave of a table; nil: nothing.
+func (g *Guard) Spares(ctx context.Context, txn *store.Txn, tbl *rel.Table, holders func() string) (*Spared, error) {
+	if tbl.Temp || tbl.Name != snapshotTable && tbl.Name != changesTable {
+		return nil, nil
+	}
+	l, ok := txn.SchemaByOID(tbl.Schema)
+	if !ok {
+		return nil, nil
+	}
+	f, err := g.Fence(txn, l.Name, holders)
+	if err != nil {
+		return nil, err
+	}
+	s := &Spared{r: relation{txn, tbl}, lake: l.Name, fence: f, pinned: math.MaxInt64, snapshots: tbl.Name == snapshotTable}
+	if n, ok, err := f.Pinned(ctx); err != nil {
+		return nil, err
+	} else if ok {
+		s.pinned = n
+	}
+	if s.tagged, err = f.Tagged(ctx); err != nil {
+		return nil, err
+	}
+	if s.pinned == math.MaxInt64 && len(s.tagged) == 0 {
+		return nil, nil
+	}
+	base, err := txn.Base()
+	if err != nil {
+		return nil, err
+	}
+	defer end([]*store.Txn{base})
+	head, ok, err := (&view{txn: base, space: tbl.Schema}).Head()
+	if err != nil || !ok {
+		return nil, err
+	}
+	s.head = head.ID
+	modes, err := loadModes(base, l.Name, g.o.Default)
+	if err != nil {
+		return nil, err
+	}
+	if modes.Of(conflict.CodeSnapshotPinned, 0) != conflict.Enforce {
+		s.pinned = math.MaxInt64
+	}
+	if modes.Of(conflict.CodeSnapshotTagged, 0) != conflict.Enforce {
+		s.tagged = nil
+	}
+	return s, nil
+}
+
+// Keeps says whether a row stays.
+func (s *Spared) Keeps(t row.Tuple) bool {
+	id, ok := s.r.optional(t, "snapshot_id")
+	if !ok || id >= s.head {
+		return false
+	}
+	if id >= s.pinned {
+		s.pins = append(s.pins, id)
+		return true
+	}
+	if _, ok := slices.BinarySearch(s.tagged, id); ok {
+		s.tags = append(s.tags, id)
+		return true
+	}
+	return false
+}
+
+// Said is what to say of what was left, if it is the snapshots themselves.
+func (s *Spared) Said() (list []Deferred) {
+	if !s.snapshots {
+		return nil
+	}
+	say := func(v conflict.Violation) { list = append(list, Deferred{Lake: s.lake, V: v}) }
+	if len(s.pins) > 0 {
+		slices.Sort(s.pins)
+		say(conflict.SnapshotsSpared(s.pins, s.fence.Holders()))
+	}
+	if len(s.tags) > 0 {
+		slices.Sort(s.tags)
+		say(conflict.TaggedSpared(s.tags))
+	}
+	return list
+}
+
+// Deferred is something that a transaction wanted to remove and that was left.
+type Deferred struct {
+	Lake string
+	V    conflict.Violation
+}
+
+// deferEvery is how often a finding says that something was left in a lake, in µs: an
+// expiry that runs all the time must not fill the catalog with them.
+const deferEvery = 600_000_000
+
+// deferredKey is what findings about things left are limited by.
+type deferredKey struct {
+	catalog, lake string
+	code          conflict.Code
+}
+
+// recordDeferred notes what a transaction that has ended well has left.
+func (g *Guard) recordDeferred(ctx context.Context, cat *store.Catalog, in Info) {
+	r := &run{g: g, ctx: context.WithoutCancel(ctx), in: in, catalog: cat.Name()}
+	now := g.o.Clock().UnixMicro()
+	for _, d := range in.Deferred {
+		g.o.Logger.Info("left for now", "catalog", r.catalog, "lake", d.Lake, "check", string(d.V.Code), "text", d.V.Text, "detail", d.V.Detail)
+		k := deferredKey{r.catalog, d.Lake, d.V.Code}
+		if last, ok := g.deferred.Load(k); ok && now-last.(int64) < deferEvery {
+			continue
+		}
+		g.deferred.Store(k, now)
+		r.findings = append(r.findings, finding{lake: d.Lake, v: d.V})
+	}
+	r.store(cat)
+}
+
+// holdersOf names the open transactions, if anybody can.
+func (in *Info) holdersOf() func() string {
+	if in.Holders != nil {
+		return in.Holders
+	}
+	return func() string { return "" }
+}
+
+// fence is the fence of a commit to a lake.
+func (r *run) fence(lake string) (*Fence, error) {
+	return r.g.Fence(r.txn, lake, r.in.holdersOf())
+}
+
+// unscheduleAll makes rows of a schedule that a TRUNCATE takes, or a rewrite, ones that the
+// commit removes: the batch does not have them otherwise.
+func (c *commit) unscheduleAll(base *store.Txn) error {
+	if !slices.Contains(c.batch.Emptied, scheduleTable) {
+		return nil
+	}
+	was := view{txn: base, space: c.space}
+	r, ok := was.of(scheduleTable)
+	if !ok {
+		return nil
+	}
+	return r.each("", nil, func(_ uint64, t row.Tuple) error {
+		c.batch.Scheduled.Removed = append(c.batch.Scheduled.Removed, r.scheduled(t))
+		return nil
+	})
+}
