@@ -131,6 +131,7 @@ type Session struct {
 	activity atomic.Pointer[pgcatalog.Activity]
 	space    atomic.Uint64 // schema of the lake that the transaction works on, severalSpaces, or 0
 	holds    atomic.Pointer[heldView]
+	attempts attempts
 	closed   bool
 }
 

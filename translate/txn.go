@@ -93,6 +93,7 @@ func (s *Session) startTx() {
 	}
 	now := s.now()
 	s.tx = txState{open: true, started: now, statement: now, savepoints: s.tx.savepoints[:0]}
+	s.attempts.begin(now)
 	s.tx.iso, _ = parseIsolation(s.set.text("default_transaction_isolation"))
 	s.tx.readOnly = s.set.text("default_transaction_read_only") == "on"
 	s.tx.deferrable = s.set.text("default_transaction_deferrable") == "on"
@@ -238,6 +239,7 @@ func (s *Session) finishTx(committed bool) {
 	if s.tx.space != 0 {
 		s.space.Store(0)
 	}
+	s.attempts.end(s.now(), s.tx.space != 0, committed)
 	if s.tx.searched != nil {
 		s.tx.searched()
 	}

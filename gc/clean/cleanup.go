@@ -10,7 +10,6 @@ import (
 	"github.com/eiderdb/eider/gc/meta"
 	"github.com/eiderdb/eider/gc/paths"
 	"github.com/eiderdb/eider/kv/store"
-	"github.com/eiderdb/eider/lake"
 )
 
 // Cleanup is the job that deletes the files whose scheduled time has passed, and what has been
@@ -224,8 +223,7 @@ func (r *run) entry(ctx context.Context, l meta.Lake, f *file) (ref gc.FileRef, 
 			return nil
 		}
 		p := place(row)
-		start, _ := row.Micros("schedule_start")
-		ref, ok = lake.Scheduled{ID: e.ID, Path: p.Path, Relative: p.Relative, Start: start}, true
+		ref, ok = gc.FileRef{ID: e.ID, Path: p.Path, Relative: p.Relative}, true
 		return meta.ErrStop
 	}, meta.Equal("path", meta.Str(f.raw.Path)))
 	return ref, ok, err
