@@ -25,9 +25,10 @@ var (
 
 // env is what the tests of one process share: the oracle, the binary, one server. Each is started when it is first asked for.
 type env struct {
-	pg    lazy[*oracle.Server]
-	bin   lazy[string]
-	eider lazy[*server.Server]
+	pg     lazy[*oracle.Server]
+	bin    lazy[string]
+	worker lazy[string]
+	eider  lazy[*server.Server]
 
 	skipped atomic.Int64 // comparisons left out because there is no PostgreSQL
 	mu      sync.Mutex

@@ -148,10 +148,10 @@ type Options struct {
 	Windows gc.Windows
 	// Zone is the location of Windows; UTC when nil.
 	Zone *time.Location
-	// Retries is how often a step that lost a race is tried again; 5. Below 0: never.
+	// Retries is how often a step that lost a race is tried again; 10. Below 0: never.
 	Retries int
-	// Backoff is how long the first retry waits at most; each later one waits twice as long;
-	// 500 ms.
+	// Backoff is how long the first retry waits at most; each later one waits twice as long,
+	// up to 5 s; 200 ms.
 	Backoff time.Duration
 	// Rest asks for what is not DuckDB's alone: expiry, cleanup, orphans.
 	Rest Rest
@@ -188,10 +188,10 @@ func (o Options) withDefaults() (Options, error) {
 		o.Outputs = 16
 	}
 	if o.Retries == 0 {
-		o.Retries = 5
+		o.Retries = 10
 	}
 	if o.Backoff == 0 {
-		o.Backoff = 500 * time.Millisecond
+		o.Backoff = 200 * time.Millisecond
 	}
 	if o.Zone == nil {
 		o.Zone = time.UTC

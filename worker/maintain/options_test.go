@@ -79,7 +79,7 @@ func TestParseTiers(t *testing.T) {
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	o, err := Options{}.withDefaults()
-	if err != nil || o.Rule != DefaultRule() || len(o.Tiers) != 3 || o.Outputs != 16 || o.Retries != 5 {
+	if err != nil || o.Rule != DefaultRule() || len(o.Tiers) != 3 || o.Outputs != 16 || o.Retries != 10 {
 		t.Errorf("defaults: %+v, %v", o, err)
 	}
 	rule := DefaultRule()

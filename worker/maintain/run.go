@@ -233,7 +233,7 @@ func (x *run) over() string {
 
 // step does a planned step: one call, or as many as a merge needs for all files of its tier.
 func (x *run) step(ctx context.Context, s Step) error {
-	for {
+	for read := int64(0); ; {
 		if x.sum.Stopped = x.over(); x.sum.Stopped != "" {
 			return nil
 		}
@@ -255,8 +255,9 @@ func (x *run) step(ctx context.Context, s Step) error {
 		if out.Err != nil || s.Phase != Merge || out.Read > 0 {
 			x.report(out)
 		}
-		// Each merge leaves fewer files than it takes, so this ends.
-		if out.Err != nil || s.Phase != Merge || out.Read <= out.Written {
+		// Each merge leaves fewer files than it takes, and those that writers add meanwhile are
+		// the next run's, so this ends.
+		if read += out.Read; out.Err != nil || s.Phase != Merge || out.Read <= out.Written || read >= s.Files {
 			return nil
 		}
 	}
@@ -273,6 +274,9 @@ func (x *run) risk(ctx context.Context, s *Step) (string, error) {
 	}
 	return why, err
 }
+
+// mostWait bounds the wait before a retry.
+const mostWait = 5 * time.Second
 
 // try does one call, again while it loses races.
 func (x *run) try(ctx context.Context, s Step) (out Outcome) {
@@ -294,7 +298,7 @@ func (x *run) try(ctx context.Context, s Step) (out Outcome) {
 		if x.Clock.Sleep(ctx, wait/2+time.Duration(x.rng.Int64N(int64(wait/2)+1))) != nil {
 			break
 		}
-		out.Retries, out.Err, wait = out.Retries+1, nil, wait*2
+		out.Retries, out.Err, wait = out.Retries+1, nil, min(wait*2, max(mostWait, x.o.Backoff))
 	}
 	out.Status = Failed
 	return out

@@ -109,7 +109,7 @@ func (f *maintainFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.maxTime, "max-time", "", "end after the step in which so much time has passed, such as 2h")
 	fs.StringVar(&f.windows, "windows", "", `when steps may begin, such as "Mon-Fri 22:00-06:00, Sat-Sun"`)
 	fs.StringVar(&f.zone, "time-zone", "", "time zone of the windows, default UTC")
-	fs.IntVar(&f.o.Retries, "retries", 5, "how often a step is tried again that lost a race; 0 for never")
+	fs.IntVar(&f.o.Retries, "retries", 10, "how often a step is tried again that lost a race; 0 for never")
 	fs.BoolVar(&f.o.AllowRenumber, "allow-renumber", false, "merge although rows would get other ids, on catalogs that let that pass")
 
 	fs.BoolVar(&f.all, "all", false, "also expire snapshots, clean up scheduled files and delete orphans")
