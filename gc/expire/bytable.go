@@ -8,19 +8,20 @@ import (
 	"github.com/eiderdb/eider/conflict"
 	"github.com/eiderdb/eider/gc"
 	"github.com/eiderdb/eider/gc/meta"
+	"github.com/eiderdb/eider/gc/sweep"
 )
 
 // byTable are the snapshots that policies do not keep, of which some are for a schema or
 // table: a snapshot is kept if the policy of a table that it changed keeps it, where the
 // newest so many are counted among those that changed the table. What a snapshot did besides,
 // and one whose changes cannot be read, counts by the lake's own policy.
-func byTable(ctx context.Context, l meta.Lake, p *gc.Policies, now time.Time) ([]Range, error) {
+func byTable(ctx context.Context, l meta.Lake, p *gc.Policies, now time.Time) ([]sweep.Range, error) {
 	tables, err := tableRetentions(ctx, l, p)
 	if err != nil {
 		return nil, err
 	}
 	own := p.Retention()
-	goes, newer := &IDs{}, map[int64]int64{}
+	goes, newer := &sweep.IDs{}, map[int64]int64{}
 	all := int64(0)
 	snapshots, changes := l.Table(meta.SnapshotTable), l.Table("ducklake_snapshot_changes")
 	id, at := snapshots.Column("snapshot_id"), snapshots.Column("snapshot_time")
@@ -49,7 +50,7 @@ func byTable(ctx context.Context, l meta.Lake, p *gc.Policies, now time.Time) ([
 	}, meta.From("snapshot_id", math.MinInt64), meta.Reverse())
 	ranges := goes.Ranges()
 	if ranges == nil {
-		ranges = []Range{}
+		ranges = []sweep.Range{}
 	}
 	return ranges, err
 }

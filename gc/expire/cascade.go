@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/eiderdb/eider/gc"
 	"github.com/eiderdb/eider/gc/meta"
+	"github.com/eiderdb/eider/gc/sweep"
 )
 
 // The tables whose rows go with the data file, and with the table, that they are of.
@@ -31,13 +33,22 @@ var (
 // cascade removes rows that no kept snapshot sees, in an order in which each transaction
 // leaves a healthy lake: files before their tables, delete files with their data files.
 type cascade struct {
-	kept *IDs
-	dead *IDs // tables of which no kept snapshot sees a version
+	kept *sweep.IDs
+	dead *sweep.IDs // tables of which no kept snapshot sees a version
 	dry  bool
 
 	// of the present transaction
-	lake  meta.Lake
-	sched *scheduler
+	lake    meta.Lake
+	sched   *scheduler
+	files   *sweep.IDs    // data files that it removes
+	columns map[int64]int // see columnsOf
+}
+
+// begin starts a transaction.
+func (c *cascade) begin(ctx context.Context, l meta.Lake, now time.Time) (err error) {
+	c.lake, c.files, c.columns = l, &sweep.IDs{}, map[int64]int{}
+	c.sched, err = newScheduler(ctx, l, now)
+	return err
 }
 
 func (c *cascade) delete(x *meta.Row) error {
@@ -48,12 +59,12 @@ func (c *cascade) delete(x *meta.Row) error {
 }
 
 // steps are the walks of the cascade, in their order.
-func (c *cascade) steps(ctx context.Context, l meta.Lake) ([]sweep, error) {
+func (c *cascade) steps(ctx context.Context, l meta.Lake) ([]sweep.Walk, error) {
 	var err error
 	if c.dead, err = c.deadTables(ctx, l); err != nil {
 		return nil, err
 	}
-	var out []sweep
+	var out []sweep.Walk
 	for _, f := range []struct {
 		table string
 		row   func(ctx context.Context, x *meta.Row, res *gc.Result) (int, error)
@@ -62,30 +73,33 @@ func (c *cascade) steps(ctx context.Context, l meta.Lake) ([]sweep, error) {
 		if !t.Has("table_id", "begin_snapshot", "end_snapshot") {
 			continue
 		}
-		s := sweep{table: f.table, ranges: [][]meta.Cond{}, row: func(x *meta.Row, res *gc.Result) (int, error) { return f.row(ctx, x, res) }}
+		s := sweep.Walk{Table: f.table, Ranges: [][]meta.Cond{}, Row: func(x *meta.Row, res *gc.Result) (int, error) { return f.row(ctx, x, res) }}
 		tables, err := t.Distinct(ctx, "table_id")
 		if err != nil {
 			return nil, err
 		}
 		for _, id := range tables {
 			if c.dead.Has(id) {
-				s.ranges = append(s.ranges, []meta.Cond{meta.Is("table_id", id)})
+				s.Ranges = append(s.Ranges, []meta.Cond{meta.Is("table_id", id)})
 			} else {
-				s.ranges = append(s.ranges, []meta.Cond{meta.Is("table_id", id), meta.NotNull("end_snapshot")})
+				s.Ranges = append(s.Ranges, []meta.Cond{meta.Is("table_id", id), meta.NotNull("end_snapshot")})
 			}
+		}
+		if f.table == "ducklake_data_file" {
+			s.End = func(_ meta.Lake, res *gc.Result) error { return c.ofFiles(ctx, res) }
 		}
 		out = append(out, s)
 	}
-	tables := sweep{table: "ducklake_table", ranges: [][]meta.Cond{}, row: func(x *meta.Row, res *gc.Result) (int, error) { return c.table(ctx, x, res) }}
+	tables := sweep.Walk{Table: "ducklake_table", Ranges: [][]meta.Cond{}, Row: func(x *meta.Row, res *gc.Result) (int, error) { return c.table(ctx, x, res) }}
 	for _, r := range c.dead.Ranges() {
 		for id := r.First; id <= r.Last; id++ {
-			tables.ranges = append(tables.ranges, []meta.Cond{meta.Is("table_id", id)})
+			tables.Ranges = append(tables.Ranges, []meta.Cond{meta.Is("table_id", id)})
 		}
 	}
 	out = append(out, tables)
 	for _, name := range versioned {
 		if l.Table(name).Has("begin_snapshot", "end_snapshot") {
-			out = append(out, sweep{table: name, row: c.version})
+			out = append(out, sweep.Walk{Table: name, Row: c.version})
 		}
 	}
 	for _, o := range owned {
@@ -104,37 +118,27 @@ func (c *cascade) preview(ctx context.Context, l meta.Lake, res *gc.Result) erro
 		return err
 	}
 	for i := range steps {
-		if s := &steps[i]; s.ranges == nil {
-			s.ranges = [][]meta.Cond{nil}
-		}
-		if begin := steps[i].begin; begin != nil {
-			if err := begin(l, res); err != nil {
-				return err
-			}
-		}
-		for at := (position{}); at.part < len(steps[i].ranges); {
-			if err := steps[i].walk(ctx, l, &at, res, 1<<30); err != nil {
-				return err
-			}
+		if err := steps[i].Preview(ctx, l, res); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
 // deadTables are the tables that no kept snapshot sees.
-func (c *cascade) deadTables(ctx context.Context, l meta.Lake) (*IDs, error) {
+func (c *cascade) deadTables(ctx context.Context, l meta.Lake) (*sweep.IDs, error) {
 	t := l.Table("ducklake_table")
 	if !t.Has("table_id", "begin_snapshot", "end_snapshot") {
-		return &IDs{}, nil
+		return &sweep.IDs{}, nil
 	}
-	all, alive := &IDs{}, &IDs{}
+	all, alive := &sweep.IDs{}, &sweep.IDs{}
 	err := t.Scan(ctx, func(x *meta.Row) error {
 		id, ok := x.Int("table_id")
 		if !ok {
 			return nil
 		}
 		all.Add(id)
-		if !dead(x.Span(), c.kept) {
+		if !sweep.Dead(x.Span(), c.kept) {
 			alive.Add(id)
 		}
 		return nil
@@ -142,40 +146,70 @@ func (c *cascade) deadTables(ctx context.Context, l meta.Lake) (*IDs, error) {
 	return all.Without(alive), err
 }
 
-// dataFile removes the row of a data file with everything that is of the file.
+// dataFile removes the row of a data file. What is of the file goes at the end of the
+// transaction, for all its files together: ofFiles.
 func (c *cascade) dataFile(ctx context.Context, x *meta.Row, res *gc.Result) (int, error) {
 	id, ok := x.Int("data_file_id")
-	if !ok || !dead(x.Span(), c.kept) && !c.dead.Has(x.Num("table_id")) {
+	table := x.Num("table_id")
+	if !ok || !sweep.Dead(x.Span(), c.kept) && !c.dead.Has(table) {
 		return 0, nil
 	}
 	c.count(x, "data file", id, res)
 	if c.dry {
 		return 1, nil
 	}
-	wrote := 2
-	for _, name := range ofFile {
-		n, err := c.removeWhere(ctx, name, "data_file_id", id)
-		if err != nil {
-			return 0, err
-		}
-		wrote += n
-	}
 	if err := c.sched.add(ctx, x, id); err != nil {
 		return 0, err
 	}
-	if err := x.Delete(); err != nil {
+	c.files.Add(id)
+	columns, err := c.columnsOf(ctx, table)
+	if err != nil {
 		return 0, err
 	}
-	err := c.lake.Table("ducklake_delete_file").Scan(ctx, func(d *meta.Row) error {
-		wrote += 2
-		return c.removeDeleteFile(ctx, d, res)
-	}, meta.Is("data_file_id", id))
-	return wrote, err
+	return 2 + columns, x.Delete()
+}
+
+// columnsOf is how many columns a table has had: rows of statistics that a file may have.
+func (c *cascade) columnsOf(ctx context.Context, table int64) (int, error) {
+	n, ok := c.columns[table]
+	if ok {
+		return n, nil
+	}
+	ids := &sweep.IDs{}
+	err := c.lake.Table("ducklake_column").Scan(ctx, func(x *meta.Row) error {
+		ids.Add(x.Num("column_id"))
+		return nil
+	}, meta.Is("table_id", table))
+	c.columns[table] = int(ids.Len())
+	return int(ids.Len()), err
+}
+
+// ofFiles removes what is of the files that the transaction has removed: the ids of most
+// are in a row, and so are the keys of what is theirs.
+func (c *cascade) ofFiles(ctx context.Context, res *gc.Result) error {
+	each := func(name string, fn func(x *meta.Row) error) error {
+		t := c.lake.Table(name)
+		if _, some, err := t.One(ctx); !some || err != nil {
+			return err
+		}
+		for _, r := range c.files.Ranges() {
+			if err := t.Scan(ctx, fn, meta.From("data_file_id", r.First), meta.Upto("data_file_id", r.Last)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, name := range ofFile {
+		if err := each(name, (*meta.Row).Delete); err != nil {
+			return err
+		}
+	}
+	return each("ducklake_delete_file", func(d *meta.Row) error { return c.removeDeleteFile(ctx, d, res) })
 }
 
 // deleteFile removes the row of a delete file whose data file stays, or never was.
 func (c *cascade) deleteFile(ctx context.Context, x *meta.Row, res *gc.Result) (int, error) {
-	if !dead(x.Span(), c.kept) && !c.dead.Has(x.Num("table_id")) {
+	if !sweep.Dead(x.Span(), c.kept) && !c.dead.Has(x.Num("table_id")) {
 		return 0, nil
 	}
 	return 2, c.removeDeleteFile(ctx, x, res)
@@ -225,7 +259,7 @@ func (c *cascade) table(ctx context.Context, x *meta.Row, res *gc.Result) (int, 
 			first = v.ID == x.ID
 		}
 		left++
-		alive = alive || !dead(v.Span(), c.kept)
+		alive = alive || !sweep.Dead(v.Span(), c.kept)
 		return nil
 	}, meta.Is("table_id", id))
 	if err != nil || alive || !first {
@@ -272,7 +306,7 @@ const dropCost = 20
 
 // version removes a row that has ended.
 func (c *cascade) version(x *meta.Row, res *gc.Result) (int, error) {
-	if !dead(x.Span(), c.kept) {
+	if !sweep.Dead(x.Span(), c.kept) {
 		return 0, nil
 	}
 	res.Count("rows of "+x.Table.Name(), 1)
@@ -280,15 +314,15 @@ func (c *cascade) version(x *meta.Row, res *gc.Result) (int, error) {
 }
 
 // orphans removes the rows of a table whose owner is gone.
-func (c *cascade) orphans(ctx context.Context, table, owner, column string) sweep {
-	var owners *IDs
-	return sweep{
-		table: table,
-		begin: func(l meta.Lake, _ *gc.Result) (err error) {
-			owners, err = idsOf(ctx, l.Table(owner), column)
+func (c *cascade) orphans(ctx context.Context, table, owner, column string) sweep.Walk {
+	var owners *sweep.IDs
+	return sweep.Walk{
+		Table: table,
+		Begin: func(l meta.Lake, _ *gc.Result) (err error) {
+			owners, err = sweep.IDsOf(ctx, l.Table(owner), column)
 			return err
 		},
-		row: func(x *meta.Row, res *gc.Result) (int, error) {
+		Row: func(x *meta.Row, res *gc.Result) (int, error) {
 			if id, ok := x.Int(column); !ok || owners.Has(id) {
 				return 0, nil
 			}
@@ -296,16 +330,4 @@ func (c *cascade) orphans(ctx context.Context, table, owner, column string) swee
 			return 1, c.delete(x)
 		},
 	}
-}
-
-// idsOf are the ids of a column.
-func idsOf(ctx context.Context, t meta.Table, column string) (*IDs, error) {
-	id, out := t.Column(column), &IDs{}
-	err := t.Scan(ctx, func(x *meta.Row) error {
-		if n, ok := id.Int(x); ok {
-			out.Add(n)
-		}
-		return nil
-	})
-	return out, err
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/eiderdb/eider/gc"
+	"github.com/eiderdb/eider/gc/sweep"
 )
 
 // Selection says which snapshots are to go: those that fit all that is given. The zero value
@@ -17,7 +18,7 @@ type Selection struct {
 	Newest    int64
 	HasNewest bool
 	// Only these: single snapshots or ranges of them.
-	Only []Range
+	Only []sweep.Range
 
 	policies *gc.Policies // see ByPolicies
 	now      time.Time
@@ -51,23 +52,23 @@ type Fences struct {
 // Plan is which snapshots go, and which would if nothing held them. Each selected snapshot
 // is in one of them, except for the newest one, which no selection removes.
 type Plan struct {
-	All    *IDs
-	Go     *IDs
-	Pinned *IDs // deferred: an open transaction holds them
-	Tagged *IDs // protected by a tag
+	All    *sweep.IDs
+	Go     *sweep.IDs
+	Pinned *sweep.IDs // deferred: an open transaction holds them
+	Tagged *sweep.IDs // protected by a tag
 }
 
 // Chooser reads a lake's snapshots, in any order, and decides which go.
 type Chooser struct {
 	sel            Selection
-	all, fit, only *IDs
+	all, fit, only *sweep.IDs
 }
 
 // NewChooser makes a Chooser.
 func NewChooser(s Selection) *Chooser {
-	c := &Chooser{sel: s, all: &IDs{}, fit: &IDs{}}
+	c := &Chooser{sel: s, all: &sweep.IDs{}, fit: &sweep.IDs{}}
 	if s.Only != nil {
-		c.only = &IDs{}
+		c.only = &sweep.IDs{}
 		for _, r := range s.Only {
 			c.only.AddRange(r)
 		}
@@ -89,7 +90,7 @@ func (c *Chooser) Add(snapshot, micros int64) {
 
 // Plan decides.
 func (c *Chooser) Plan(f Fences) *Plan {
-	p := &Plan{All: c.all, Go: &IDs{}, Pinned: &IDs{}, Tagged: &IDs{}}
+	p := &Plan{All: c.all, Go: &sweep.IDs{}, Pinned: &sweep.IDs{}, Tagged: &sweep.IDs{}}
 	newest := int64(1)
 	if c.sel.HasNewest {
 		newest = max(newest, c.sel.Newest)
@@ -98,14 +99,14 @@ func (c *Chooser) Plan(f Fences) *Plan {
 	if !ok {
 		return p
 	}
-	older := &IDs{}
-	older.AddRange(Range{math.MinInt64, last})
+	older := &sweep.IDs{}
+	older.AddRange(sweep.Range{First: math.MinInt64, Last: last})
 	p.Go = c.fit.And(older)
-	p.Tagged = p.Go.And(NewIDs(f.Tagged...))
+	p.Tagged = p.Go.And(sweep.NewIDs(f.Tagged...))
 	p.Go = p.Go.Without(p.Tagged)
 	if f.HasPinned {
-		pinned := &IDs{}
-		pinned.AddRange(Range{f.Pinned, math.MaxInt64})
+		pinned := &sweep.IDs{}
+		pinned.AddRange(sweep.Range{First: f.Pinned, Last: math.MaxInt64})
 		p.Pinned = p.Go.And(pinned)
 		p.Go = p.Go.Without(p.Pinned)
 	}

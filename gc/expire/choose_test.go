@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/eiderdb/eider/gc/expire"
+	"github.com/eiderdb/eider/gc/sweep"
 )
 
 // Each rule by itself, told of one snapshot: the planner does for all what they say.
@@ -26,10 +27,10 @@ func TestChoose(t *testing.T) {
 			sel.Newest = rapid.Int64Range(0, 5).Draw(rt, "newest")
 		}
 		if rapid.Bool().Draw(rt, "has only") {
-			sel.Only = []expire.Range{}
+			sel.Only = []sweep.Range{}
 			for range rapid.IntRange(0, 3).Draw(rt, "ranges") {
 				first := rapid.Int64Range(0, 15).Draw(rt, "first")
-				sel.Only = append(sel.Only, expire.Range{First: first, Last: first + rapid.Int64Range(0, 5).Draw(rt, "more")})
+				sel.Only = append(sel.Only, sweep.Range{First: first, Last: first + rapid.Int64Range(0, 5).Draw(rt, "more")})
 			}
 		}
 		f := expire.Fences{HasPinned: rapid.Bool().Draw(rt, "has pinned"), Pinned: rapid.Int64Range(0, 15).Draw(rt, "pinned")}
@@ -49,7 +50,7 @@ func TestChoose(t *testing.T) {
 			}
 			selected := newer > 0 && (sel.HasBefore || sel.HasNewest || sel.Only != nil) &&
 				(!sel.HasBefore || times[id] < sel.Before) && (!sel.HasNewest || newer >= sel.Newest) &&
-				(sel.Only == nil || slices.ContainsFunc(sel.Only, func(r expire.Range) bool { return r.First <= id && id <= r.Last }))
+				(sel.Only == nil || slices.ContainsFunc(sel.Only, func(r sweep.Range) bool { return r.First <= id && id <= r.Last }))
 			tagged := slices.Contains(f.Tagged, id)
 			pinned := f.HasPinned && id >= f.Pinned
 			if !p.All.Has(id) || p.Tagged.Has(id) != (selected && tagged) || p.Pinned.Has(id) != (selected && !tagged && pinned) ||

@@ -2,7 +2,6 @@ package expire
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -10,8 +9,8 @@ import (
 
 	"github.com/eiderdb/eider/gc"
 	"github.com/eiderdb/eider/gc/meta"
+	"github.com/eiderdb/eider/gc/sweep"
 	"github.com/eiderdb/eider/kv/store"
-	"github.com/eiderdb/eider/lake"
 )
 
 // Options say how Run works. Committer is required.
@@ -137,24 +136,44 @@ func held(res *gc.Result) {
 // schedules the files of those rows for deletion. When ctx ends it returns what was done
 // until then with the cause; called again it goes on.
 func Run(ctx context.Context, cat *store.Catalog, name string, sel Selection, o Options) (gc.Result, error) {
-	r := &runner{o: o, cat: cat, lake: name, pace: meta.NewPacer(cat, o.Committer, o.Pace)}
 	if sel.Empty() {
-		return r.res, nil
+		return gc.Result{}, nil
 	}
-	if err := r.snapshots(ctx, sel); err != nil {
-		return r.res, err
+	r := newRunner(cat, name, o)
+	err := r.snapshots(ctx, sel)
+	if err == nil {
+		err = r.rows(ctx)
 	}
+	return r.sweep.Result, wrap(err)
+}
+
+// Rows removes the rows that no snapshot sees, as Run does after its snapshots: what an expiry
+// that was ended early has left.
+func Rows(ctx context.Context, cat *store.Catalog, name string, o Options) (gc.Result, error) {
+	r := newRunner(cat, name, o)
 	err := r.rows(ctx)
-	return r.res, err
+	return r.sweep.Result, wrap(err)
+}
+
+func wrap(err error) error {
+	if err != nil {
+		return fmt.Errorf("expire: %w", err)
+	}
+	return nil
 }
 
 // runner is one Run.
 type runner struct {
-	o    Options
-	cat  *store.Catalog
-	lake string
-	pace *meta.Pacer
-	res  gc.Result
+	o     Options
+	cat   *store.Catalog
+	lake  string
+	sweep sweep.Runner
+}
+
+func newRunner(cat *store.Catalog, name string, o Options) *runner {
+	return &runner{o: o, cat: cat, lake: name, sweep: sweep.Runner{
+		Pace: meta.NewPacer(cat, o.Committer, o.Pace), Lake: name, Progress: o.Progress,
+	}}
 }
 
 // snapshots removes snapshots with the rows of their changes.
@@ -170,20 +189,20 @@ func (r *runner) snapshots(ctx context.Context, sel Selection) error {
 	if err != nil {
 		return err
 	}
-	r.res.Count(pinnedCount, p.Pinned.Len())
-	r.res.Count(taggedCount, p.Tagged.Len())
+	r.sweep.Result.Count(pinnedCount, p.Pinned.Len())
+	r.sweep.Result.Count(taggedCount, p.Tagged.Len())
 	if p.Go.Len() > 0 {
 		var fences Fences
-		var gone *IDs
-		err = r.sweep(ctx, sweep{
-			table: meta.SnapshotTable,
-			begin: func(l meta.Lake, _ *gc.Result) (err error) {
+		var gone *sweep.IDs
+		err = r.sweep.Do(ctx, sweep.Walk{
+			Table: meta.SnapshotTable,
+			Begin: func(l meta.Lake, _ *gc.Result) (err error) {
 				// What was free when the plan was made may be held by now.
-				gone = &IDs{}
+				gone = &sweep.IDs{}
 				fences, err = r.o.fences(ctx, l)
 				return err
 			},
-			row: func(x *meta.Row, res *gc.Result) (int, error) {
+			Row: func(x *meta.Row, res *gc.Result) (int, error) {
 				id, ok := x.Int("snapshot_id")
 				switch {
 				case !ok || !p.Go.Has(id):
@@ -200,15 +219,15 @@ func (r *runner) snapshots(ctx context.Context, sel Selection) error {
 				res.Add(gc.Item{What: "snapshot", ID: id})
 				return 2, x.Delete()
 			},
-			end: func(l meta.Lake, _ *gc.Result) error { return removeChanges(ctx, l, gone) },
+			End: func(l meta.Lake, _ *gc.Result) error { return removeChanges(ctx, l, gone) },
 		})
 	}
-	held(&r.res)
+	held(&r.sweep.Result)
 	return err
 }
 
 // removeChanges removes the rows of ducklake_snapshot_changes of snapshots that go.
-func removeChanges(ctx context.Context, l meta.Lake, gone *IDs) error {
+func removeChanges(ctx context.Context, l meta.Lake, gone *sweep.IDs) error {
 	t := l.Table("ducklake_snapshot_changes")
 	id := t.Column("snapshot_id")
 	for _, span := range gone.Ranges() {
@@ -228,14 +247,18 @@ func removeChanges(ctx context.Context, l meta.Lake, gone *IDs) error {
 // rows removes what no snapshot that is left can see.
 func (r *runner) rows(ctx context.Context) error {
 	c := &cascade{}
-	var steps []sweep
+	var steps []sweep.Walk
 	err := meta.Read(ctx, r.cat, func(txn *store.Txn) error {
 		l, err := meta.Open(txn, r.lake)
 		if err != nil {
 			return err
 		}
-		if c.kept, err = idsOf(ctx, l.Table(meta.SnapshotTable), "snapshot_id"); err != nil {
+		var ok bool
+		if c.kept, ok, err = sweep.Kept(ctx, l); err != nil {
 			return err
+		}
+		if !ok {
+			return ErrShape
 		}
 		steps, err = c.steps(ctx, l)
 		return err
@@ -245,130 +268,16 @@ func (r *runner) rows(ctx context.Context) error {
 	}
 	for i := range steps {
 		s := steps[i]
-		begin := s.begin
-		s.begin = func(l meta.Lake, res *gc.Result) (err error) {
-			c.lake = l
-			if c.sched, err = newScheduler(ctx, l, r.o.now()); err == nil && begin != nil {
+		begin := s.Begin
+		s.Begin = func(l meta.Lake, res *gc.Result) (err error) {
+			if err = c.begin(ctx, l, r.o.now()); err == nil && begin != nil {
 				err = begin(l, res)
 			}
 			return err
 		}
-		if err := r.sweep(ctx, s); err != nil {
+		if err := r.sweep.Do(ctx, s); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// dead says whether a row has ended and no snapshot is left that sees it.
-func dead(s lake.Span, kept *IDs) bool { return s.Ended && !kept.Any(s.Begin, s.End-1) }
-
-// maxReads bounds the rows that one transaction reads: its view is held that long.
-const maxReads = 200_000
-
-// sweep is a walk over a table, in as many transactions as it takes.
-type sweep struct {
-	table string
-	// ranges are the parts of the table to walk over, each by its conditions; nil: all of it.
-	ranges [][]meta.Cond
-	// row looks at one row, and says how many rows it wrote.
-	row func(x *meta.Row, res *gc.Result) (wrote int, err error)
-	// begin and end are called in each transaction, may be called again for the same rows
-	// when it is repeated, and may be nil.
-	begin, end func(l meta.Lake, res *gc.Result) error
-}
-
-// position is how far a sweep has come.
-type position struct {
-	part  int
-	after []byte
-}
-
-// sweep makes a walk.
-func (r *runner) sweep(ctx context.Context, s sweep) error {
-	if s.ranges == nil {
-		s.ranges = [][]meta.Cond{nil}
-	}
-	for at := (position{}); at.part < len(s.ranges); {
-		var next position
-		var res gc.Result
-		err := r.pace.Do(ctx, func(txn *store.Txn) error {
-			l, err := meta.Open(txn, r.lake)
-			if err != nil {
-				return err
-			}
-			next, res = at, gc.Result{}
-			if s.begin != nil {
-				if err := s.begin(l, &res); err != nil {
-					return err
-				}
-			}
-			if err := s.walk(ctx, l, &next, &res, r.pace.Rows()); err != nil {
-				return err
-			}
-			if s.end != nil {
-				return s.end(l, &res)
-			}
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("expire: %s of lake %s: %w", s.table, r.lake, err)
-		}
-		at = next
-		merge(&r.res, &res)
-		if r.o.Progress != nil {
-			r.o.Progress(r.res.Clone())
-		}
-	}
-	return nil
-}
-
-// errFull ends a transaction's part of a walk.
-var errFull = errors.New("full")
-
-// walk goes on from a position until so many rows are written, and moves the position.
-func (s *sweep) walk(ctx context.Context, l meta.Lake, at *position, res *gc.Result, rows int) error {
-	wrote, reads := 0, 0
-	for at.part < len(s.ranges) {
-		conds := append(append([]meta.Cond(nil), s.ranges[at.part]...), meta.After(at.after))
-		err := l.Table(s.table).Scan(ctx, func(x *meta.Row) error {
-			n, err := s.row(x, res)
-			if err != nil {
-				return err
-			}
-			wrote, reads = wrote+n, reads+1
-			if wrote >= rows || reads >= maxReads {
-				at.after = x.Position()
-				return errFull
-			}
-			return nil
-		}, conds...)
-		if errors.Is(err, errFull) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		at.part, at.after = at.part+1, nil
-		if reads++; wrote >= rows || reads >= maxReads {
-			return nil
-		}
-	}
-	return nil
-}
-
-// merge adds a transaction's part to the result.
-func merge(to, part *gc.Result) {
-	for what, n := range part.Counts {
-		to.Count(what, n)
-	}
-	to.Bytes += part.Bytes
-	to.Deferred += part.Deferred
-	for _, n := range part.Notes {
-		to.Note("%s", n)
-	}
-	for _, i := range part.Items {
-		to.Add(i)
-	}
-	to.Cut = to.Cut || part.Cut
 }

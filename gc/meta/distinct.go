@@ -34,7 +34,7 @@ func (t Table) Distinct(ctx context.Context, column string) ([]int64, error) {
 		if err != nil || !ok {
 			return out, err
 		}
-		if err := ctx.Err(); err != nil {
+		if err := context.Cause(ctx); err != nil {
 			return out, err
 		}
 		out = append(out, n)

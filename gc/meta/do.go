@@ -20,14 +20,15 @@ const maxTries = 10
 
 // Do runs fn in a transaction of its own and commits it. When another transaction came
 // first it does so again, on the newest state, ten times at most: fn must plan anew what it
-// writes. An error of fn ends the transaction without a trace.
+// writes. An error of fn ends the transaction without a trace. When ctx ends the error is its
+// cause.
 //
 // Nothing was committed when Do returns an error, with the exception of
 // kv.ErrUnknownOutcome.
 func Do(ctx context.Context, cat *store.Catalog, c Committer, fn func(txn *store.Txn) error) error {
 	var err error
 	for range maxTries {
-		if err = ctx.Err(); err != nil {
+		if err = context.Cause(ctx); err != nil {
 			return err
 		}
 		txn := cat.Begin(store.TxnOptions{Isolation: store.RepeatableRead, Sync: true})
@@ -62,7 +63,7 @@ func Lost(err error) bool {
 
 // Read runs fn in a transaction that is not committed.
 func Read(ctx context.Context, cat *store.Catalog, fn func(txn *store.Txn) error) error {
-	if err := ctx.Err(); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return err
 	}
 	txn := cat.Begin(store.TxnOptions{Isolation: store.RepeatableRead, ReadOnly: true})

@@ -215,7 +215,7 @@ func (t Table) Scan(ctx context.Context, fn func(r *Row) error, conds ...Cond) e
 	r := &Row{Table: t, it: it}
 	for n := 0; it.Next(); n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
+			return context.Cause(ctx)
 		}
 		r.ID, r.Tuple = it.RowID(), it.Tuple()
 		if !t.holds(r, conds) {

@@ -1,12 +1,10 @@
-// Command gcstep runs one maintenance step on a data folder that no server uses, for tests and
-// benchmarks of the end-to-end module: it expires or trims a lake, prints its rows or says
-// what is wrong with it. It prints JSON.
 package main
 
 import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -20,6 +18,7 @@ import (
 	"github.com/eiderdb/eider/gc"
 	"github.com/eiderdb/eider/gc/expire"
 	"github.com/eiderdb/eider/gc/meta"
+	"github.com/eiderdb/eider/gc/sweep"
 	"github.com/eiderdb/eider/kv/pebblekv"
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/lake"
@@ -33,6 +32,7 @@ type Report struct {
 	Plan     gc.Result
 	Result   gc.Result
 	Steps    int           // transactions
+	Stopped  bool          // ended by -stop
 	Took     time.Duration // of the step alone
 	Peak     int64         // of the process's memory, in bytes; 0 where the system does not say
 }
@@ -40,7 +40,8 @@ type Report struct {
 type options struct {
 	step, data, db, lake, only string
 	before                     int64
-	rows                       int
+	rows, stop                 int
+	check                      bool
 	plan                       bool
 	prof                       string
 	growth                     growth
@@ -59,6 +60,8 @@ func main() {
 	flag.Int64Var(&o.growth.columns, "columns", 0, "rows of statistics for each of these files")
 	flag.Int64Var(&o.growth.orphans, "orphans", 0, "grow by so many rows of statistics of no file")
 	flag.StringVar(&o.prof, "cpuprofile", "", "write a CPU profile of the step")
+	flag.IntVar(&o.stop, "stop", 0, "end after so many transactions")
+	flag.BoolVar(&o.check, "check", false, "check the lake after each transaction: Findings has what was not there before")
 	flag.BoolVar(&o.plan, "plan", false, "plan first")
 	flag.Parse()
 	o.step = flag.Arg(0)
@@ -123,14 +126,67 @@ func (c committer) Commit(ctx context.Context, txn *store.Txn) error {
 
 func newCommitter() committer { return committer{guard.New(guard.Options{Default: conflict.Enforce})} }
 
+// errStop ends a step after some transactions.
+var errStop = errors.New("stopped")
+
+// progress counts transactions, looks at the lake after each and ends the step.
+func (r *Report) progress(ctx context.Context, cat *store.Catalog, o *options, stop context.CancelCauseFunc) (func(gc.Result), error) {
+	var before []string
+	check := func() (found []string, err error) {
+		err = meta.Read(ctx, cat, func(txn *store.Txn) error {
+			l, err := meta.Open(txn, o.lake)
+			if err != nil {
+				return err
+			}
+			m, err := lake.Load(ctx, l.Source())
+			if err != nil {
+				return err
+			}
+			for _, f := range lake.Check(m) {
+				found = append(found, f.String())
+			}
+			return nil
+		})
+		return found, err
+	}
+	if o.check {
+		var err error
+		if before, err = check(); err != nil {
+			return nil, err
+		}
+	}
+	return func(gc.Result) {
+		r.Steps++
+		if o.check {
+			found, err := check()
+			if err != nil {
+				stop(err)
+			}
+			for _, f := range found {
+				if !slices.Contains(before, f) && !slices.Contains(r.Findings, f) {
+					r.Findings = append(r.Findings, f)
+				}
+			}
+		}
+		if r.Steps == o.stop {
+			stop(errStop)
+		}
+	}, nil
+}
+
 func (r *Report) expire(ctx context.Context, cat *store.Catalog, o *options) (err error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	progress, err := r.progress(context.WithoutCancel(ctx), cat, o, stop)
+	if err != nil {
+		return err
+	}
 	sel := expire.Selection{Before: o.before, HasBefore: o.before != 0}
 	if sel.Only, err = ranges(o.only); err != nil {
 		return err
 	}
 	eo := expire.Options{
-		Committer: newCommitter(), Pace: meta.PaceOptions{Rows: o.rows},
-		Progress: func(gc.Result) { r.Steps++ },
+		Committer: newCommitter(), Pace: meta.PaceOptions{Rows: o.rows}, Progress: progress,
 	}
 	if o.plan {
 		if r.Plan, err = expire.Preview(ctx, cat, o.lake, sel, eo); err != nil {
@@ -140,11 +196,14 @@ func (r *Report) expire(ctx context.Context, cat *store.Catalog, o *options) (er
 	began := time.Now()
 	r.Result, err = expire.Run(ctx, cat, o.lake, sel, eo)
 	r.Took = time.Since(began)
+	if r.Stopped = errors.Is(err, errStop); r.Stopped {
+		return nil
+	}
 	return err
 }
 
 // ranges reads "3,5-9".
-func ranges(s string) (out []expire.Range, err error) {
+func ranges(s string) (out []sweep.Range, err error) {
 	if s == "" {
 		return nil, nil
 	}
@@ -153,7 +212,7 @@ func ranges(s string) (out []expire.Range, err error) {
 		if !both {
 			last = first
 		}
-		var r expire.Range
+		var r sweep.Range
 		if r.First, err = strconv.ParseInt(first, 10, 64); err != nil {
 			return nil, err
 		}

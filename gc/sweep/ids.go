@@ -1,8 +1,13 @@
-package expire
+package sweep
 
 import (
+	"context"
+	"math"
 	"slices"
 	"sort"
+
+	"github.com/eiderdb/eider/gc/meta"
+	"github.com/eiderdb/eider/lake"
 )
 
 // Range is the ids from First to Last, both of them.
@@ -151,3 +156,31 @@ func (s *IDs) Without(o *IDs) *IDs {
 	}
 	return out
 }
+
+// IDsOf are the ids of an integer column of a table.
+func IDsOf(ctx context.Context, t meta.Table, column string) (*IDs, error) {
+	id, out := t.Column(column), &IDs{}
+	err := t.Scan(ctx, func(x *meta.Row) error {
+		if n, ok := id.Int(x); ok {
+			out.Add(n)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Kept are the snapshots of a lake, and all that may come: later transactions see rows of
+// snapshots that this one does not. ok is false for a lake without snapshots.
+func Kept(ctx context.Context, l meta.Lake) (ids *IDs, ok bool, err error) {
+	if ids, err = IDsOf(ctx, l.Table(meta.SnapshotTable), "snapshot_id"); err != nil {
+		return nil, false, err
+	}
+	head, ok := ids.Max()
+	if ok {
+		ids.AddRange(Range{head + 1, math.MaxInt64})
+	}
+	return ids, ok, nil
+}
+
+// Dead says whether a row has ended and no snapshot of a set sees it.
+func Dead(s lake.Span, kept *IDs) bool { return s.Ended && !kept.Any(s.Begin, s.End-1) }

@@ -1,4 +1,4 @@
-package expire_test
+package sweep_test
 
 import (
 	"math"
@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/eiderdb/eider/gc/expire"
+	"github.com/eiderdb/eider/gc/sweep"
 )
 
 // The set answers as a map of ids does.
@@ -26,7 +26,7 @@ func TestIDs(t *testing.T) {
 		if rapid.Bool().Draw(rt, "sorted") {
 			slices.Sort(as)
 		}
-		a, b, inA, inB := expire.NewIDs(as...), expire.NewIDs(bs...), model(as), model(bs)
+		a, b, inA, inB := sweep.NewIDs(as...), sweep.NewIDs(bs...), model(as), model(bs)
 		all := make([]int64, 0, len(inA))
 		for id := range inA {
 			all = append(all, id)
@@ -62,9 +62,9 @@ func TestIDs(t *testing.T) {
 
 func TestIDsAtTheEnds(t *testing.T) {
 	t.Parallel()
-	all := &expire.IDs{}
-	all.AddRange(expire.Range{First: math.MinInt64, Last: math.MaxInt64})
-	s := expire.NewIDs(math.MinInt64, 5, math.MaxInt64)
+	all := &sweep.IDs{}
+	all.AddRange(sweep.Range{First: math.MinInt64, Last: math.MaxInt64})
+	s := sweep.NewIDs(math.MinInt64, 5, math.MaxInt64)
 	if got := s.And(all).Len(); got != 3 {
 		t.Errorf("and: %d", got)
 	}
