@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"time"
 
 	"github.com/eiderdb/eider/gc"
@@ -73,6 +72,7 @@ type run struct {
 	dry  bool
 	sink Sink
 	res  gc.Result
+	met  map[paths.Place]bool // see again
 }
 
 func (c *Cleaner) begin(r *gc.Request, sink Sink, dry bool) (*run, error) {
@@ -162,8 +162,9 @@ func (r *run) ended(ctx context.Context, err error) (gc.Result, error) {
 	return r.res, err
 }
 
-// twins drops the files that are one with a file that stays, by another name.
-func (r *run) twins(ctx context.Context, v *inventory, all []*file) ([]*file, error) {
+// twins drops the files that are one with a file that stays, by another name: one that a row
+// names, or one of the entries of schedules that are picked.
+func (r *run) twins(ctx context.Context, v *inventory, all []*file, pick func(n *named, e Entry) bool) ([]*file, error) {
 	var disks []*file
 	var at []paths.Place
 	for _, f := range all {
@@ -185,14 +186,14 @@ func (r *run) twins(ctx context.Context, v *inventory, all []*file) ([]*file, er
 		return all, nil
 	}
 	var nerr error
-	found, err := who.Twins(ctx, at, firsts(v.names(ctx, &nerr)))
+	found, err := who.Twins(ctx, at, v.with(ctx, &nerr, pick))
 	if err = errors.Join(err, nerr); err != nil {
 		return nil, fmt.Errorf("compare files with those that stay: %w", err)
 	}
 	twin := map[*file]bool{}
 	for i, name := range found {
 		twin[disks[i]] = true
-		r.deferred(disks[i], "it is the same file as "+name+", which a row names")
+		r.deferred(disks[i], "it is the same file as "+name+", which stays")
 	}
 	out := all[:0]
 	for _, f := range all {
@@ -201,16 +202,6 @@ func (r *run) twins(ctx context.Context, v *inventory, all []*file) ([]*file, er
 		}
 	}
 	return out, nil
-}
-
-func firsts(seq iter.Seq2[string, bool]) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for s, whole := range seq {
-			if whole && !yield(s) {
-				return
-			}
-		}
-	}
 }
 
 // timeOf is a time in µs since 1970; those at the ends of the range are as far as time goes.

@@ -126,7 +126,7 @@ func (r *run) due(ctx context.Context, after []byte, only map[int64]*file) (due 
 	if err != nil {
 		return nil, nil, err
 	}
-	due, err = r.twins(ctx, v, due)
+	due, err = r.twins(ctx, v, due, func(n *named, e Entry) bool { return n == own && !rules.Due(e) })
 	return due, next, err
 }
 
@@ -304,6 +304,10 @@ func (r *run) look(ctx context.Context, g *group) {
 	keep := g.files[:0]
 	for i, f := range g.files {
 		switch {
+		case errs[i] == nil && r.again(f.place):
+			// By another name it has been dealt with, also in a dry run.
+			f.gone, f.size = true, 0
+			keep = append(keep, f)
 		case errs[i] == nil:
 			keep = append(keep, f)
 		case errors.Is(errs[i], ErrNotFound):
@@ -314,6 +318,23 @@ func (r *run) look(ctx context.Context, g *group) {
 		}
 	}
 	g.files = keep
+}
+
+// again says whether the run has come to the object before.
+func (r *run) again(at paths.Place) bool {
+	if at.Kind == paths.Disk {
+		if real, ok := realName(at.Name); ok {
+			at.Name = real
+		}
+	}
+	if r.met[at] {
+		return true
+	}
+	if r.met == nil {
+		r.met = map[paths.Place]bool{}
+	}
+	r.met[at] = true
+	return false
 }
 
 // group deletes files of one storage, or moves them aside, and takes them off the schedule.

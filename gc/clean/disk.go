@@ -211,17 +211,15 @@ func (d *disk) Twins(ctx context.Context, candidates []paths.Place, names iter.S
 		if n++; n%256 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		p, err := paths.Locate(name)
-		if err != nil || p.Kind != paths.Disk {
-			continue
-		}
-		info, err := os.Stat(p.Name)
-		if err != nil {
-			continue
-		}
-		for _, i := range bySize[info.Size()] {
-			if os.SameFile(info, infos[i]) {
-				found[i] = name
+		for _, reading := range paths.Readings(name) {
+			info, err := os.Stat(reading)
+			if err != nil {
+				continue
+			}
+			for _, i := range bySize[info.Size()] {
+				if os.SameFile(info, infos[i]) {
+					found[i] = name
+				}
 			}
 		}
 	}

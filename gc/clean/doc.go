@@ -10,12 +10,12 @@
 //     orphan is put there first (see orphanID). So the schedule is the lock.
 //  3. No file goes that may be one that somebody is writing: an orphan is older than
 //     the minimum age, and than every transaction that is open, or has been until shortly before.
-//     The folder is listed before the transactions are looked at, and these before the catalogs.
+//     An object is listed before the transactions are looked at, and these before the catalogs.
 //  4. Nothing goes outside the folders that the operator named, nor in the store's own folder,
 //     nor in a folder of another lake. On disks only regular files go, and no link is followed to one.
 //  5. What cannot be known is kept: a name that does not resolve keeps every object that may
-//     be meant; a name that may be any object keeps all; a table of an unknown shape, a listing that
-//     broke off, a catalog that cannot be read ends the run before anything is deleted.
+//     be meant; a name that may be any object keeps all; a table of an unknown shape or a catalog that
+//     cannot be read ends the run. A listing that breaks off has only named fewer orphans.
 //  6. Bytes go first, then the row of the schedule; a missing file is a success. A run
 //     that is killed leaves names in the schedule whose files are gone or still there, and the next
 //     run goes on with both. A file that goes into quarantine has its row in eider.quarantine

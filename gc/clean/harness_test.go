@@ -86,15 +86,16 @@ func (w *world) do(fn func(txn *store.Txn)) {
 
 // lakeIn is a lake that tests fill.
 type lakeIn struct {
-	w    *world
-	name string
-	next int64
+	w        *world
+	name     string
+	dataPath string
+	next     int64
 }
 
 // lake makes a lake with a data path, a schema 0 (main/) and a table 1 (t/).
 func (w *world) lake(name, dataPath string) *lakeIn {
 	w.t.Helper()
-	l := &lakeIn{w: w, name: name, next: 1}
+	l := &lakeIn{w: w, name: name, dataPath: dataPath, next: 1}
 	w.do(func(txn *store.Txn) {
 		s, ok := txn.SchemaByName(name)
 		if !ok {

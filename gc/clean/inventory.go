@@ -292,3 +292,29 @@ func entries(ctx context.Context, l meta.Lake, layout *paths.Layout, fn func(e E
 		return fn(e, r)
 	}, conds...)
 }
+
+// with yields what rows of tables name, and the entries of the schedules that a function
+// picks, in newest states.
+func (v *inventory) with(ctx context.Context, err *error, pick func(n *named, e Entry) bool) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		stopped := false
+		for name, whole := range v.names(ctx, err) {
+			if whole && !yield(name) {
+				return
+			}
+		}
+		for i := range v.lakes {
+			n := &v.lakes[i]
+			if *err != nil || stopped || !n.newest {
+				continue
+			}
+			*err = entries(ctx, n.lake, n.layout, func(e Entry, _ *meta.Row) error {
+				if pick(n, e) && !yield(e.Name) {
+					stopped = true
+					return meta.ErrStop
+				}
+				return nil
+			})
+		}
+	}
+}

@@ -47,19 +47,21 @@ func (r *run) orphans(ctx context.Context) error {
 	if err != nil || where == nil {
 		return err
 	}
-	listed, err := r.list(ctx, where)
-	if err != nil || len(listed) == 0 {
-		return err
-	}
-	found, err := r.judge(ctx, where, listed)
-	if err != nil || len(found) == 0 {
-		return err
-	}
-	if r.dry {
-		return r.planned(ctx, found)
-	}
-	// All are scheduled before the catalogs are looked at once more. If the run is killed
-	// in between, the next cleanup goes on.
+	return r.list(ctx, where, func(listed []*file) error {
+		found, err := r.judge(ctx, where, listed)
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		if r.dry {
+			return r.planned(ctx, found)
+		}
+		return r.remove(ctx, where, found)
+	})
+}
+
+// remove puts orphans into the schedule, all of them before the catalogs are looked at once
+// more. If the run is killed in between, the next cleanup goes on.
+func (r *run) remove(ctx context.Context, where *search, found []*file) error {
 	only := make(map[int64]*file, len(found))
 	for len(found) > 0 {
 		n := min(len(found), r.o.Chunk)
@@ -139,21 +141,24 @@ func (r *run) where(ctx context.Context) (*search, error) {
 // climbsEncoded says whether a path has a ".." in it once it is decoded.
 func climbsEncoded(path string) bool { _, ok := paths.Tail(path); return ok }
 
-// list finds the objects that may be orphans, at most as many as a round has.
-func (r *run) list(ctx context.Context, where *search) (found []*file, err error) {
-	st, err := r.o.Access.Storage(paths.Place{Kind: where.Folder.Kind, Account: where.Folder.Account, Bucket: where.Folder.Bucket, Name: where.Folder.Name + probe})
+// list calls fn with the objects that may be orphans, a round at a time.
+func (r *run) list(ctx context.Context, where *search, fn func([]*file) error) error {
+	at := where.Folder
+	at.Name += probe
+	st, err := r.o.Access.Storage(at)
 	if errors.Is(err, ErrNoAccess) {
 		r.res.Note("orphans are left to a client, with ducklake_delete_orphaned_files: the server may not delete in %s (delete-paths)", where.Folder)
-		return nil, nil
+		return nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reach %s: %w", where.Folder, err)
+		return fmt.Errorf("reach %s: %w", where.Folder, err)
 	}
 	// A first look at the names only, so that most of the listing is forgotten at once.
 	rules := where.OrphanRules
 	if rules.Live, rules.Spared, err = r.known(ctx, where); err != nil {
-		return nil, err
+		return err
 	}
+	var found []*file
 	err = st.List(ctx, where.Folder, func(o Object) error {
 		switch verdict, why := rules.Judge(o); verdict {
 		case Defer:
@@ -167,21 +172,21 @@ func (r *run) list(ctx context.Context, where *search) (found []*file, err error
 				Entry: Entry{ID: orphanID(name), Name: name}, raw: raw,
 				place: o.Place, size: o.Size, modified: o.Modified, reason: why,
 			})
-			if len(found) >= r.o.Round {
-				r.res.Cut = true
-				r.res.Note("more files than fit into one run: the rest is for the next")
-				return errStopped
-			}
 		}
-		return nil
+		if len(found) < r.o.Round {
+			return nil
+		}
+		all := found
+		found = nil
+		return fn(all)
 	})
-	if errors.Is(err, errStopped) {
-		err = nil
-	}
 	if err != nil {
-		return nil, fmt.Errorf("list %s: %w", where.Folder, err)
+		return fmt.Errorf("list %s: %w", where.Folder, err)
 	}
-	return found, nil
+	if len(found) == 0 {
+		return nil
+	}
+	return fn(found)
 }
 
 // probe stands for any file of a folder.
@@ -279,7 +284,7 @@ func (r *run) judge(ctx context.Context, where *search, listed []*file) (found [
 			found = append(found, f)
 		}
 	}
-	return r.twins(ctx, v, found)
+	return r.twins(ctx, v, found, func(*named, Entry) bool { return true })
 }
 
 // orphanID is the id in the schedule of a file that never had one. It is above all that a

@@ -148,3 +148,29 @@ func suffixes(key string, f func(string) bool) bool {
 	}
 	return false
 }
+
+// Readings are the files of this machine that a name may mean: the path as it is, and
+// decoded as often as it can be. There are none for what is not on a disk, and for
+// paths that are relative.
+func Readings(path string) []string {
+	scheme, rest, isURL := cutScheme(path)
+	switch {
+	case isURL && scheme != "file" || !isURL && foreign(path):
+		return nil
+	case isURL:
+		path = ofURL(Disk, rest).Name
+	}
+	if !strings.HasPrefix(path, "/") {
+		return nil
+	}
+	out := []string{path}
+	for strings.Contains(path, "%") {
+		next := decodeOnce(path)
+		if next == path {
+			break
+		}
+		path = next
+		out = append(out, path)
+	}
+	return out
+}

@@ -160,6 +160,22 @@ func TestFolder(t *testing.T) {
 	}
 }
 
+func TestReadings(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ path, want string }{
+		{"/d/f", "/d/f"},
+		{"file:///d/../a%2520b", "/d/../a%2520b /d/../a%20b /d/../a b"},
+		{"/d/50%", "/d/50%"},
+		{"d/f", ""},
+		{"s3://b/f", ""},
+		{`C:\f`, ""},
+	} {
+		if got := strings.Join(paths.Readings(tc.path), " "); got != tc.want {
+			t.Errorf("%q: %q", tc.path, got)
+		}
+	}
+}
+
 func TestLayout(t *testing.T) {
 	t.Parallel()
 	l := paths.NewLayout("s3://b/d/",
