@@ -1,8 +1,6 @@
 package conflict
 
 import (
-	"strings"
-
 	"github.com/eiderdb/eider/lake"
 )
 
@@ -11,10 +9,11 @@ import (
 func (k *checker) scheduled() error {
 	for i := range k.Scheduled.Added {
 		s := &k.Scheduled.Added[i]
-		if _, removes := k.removes(s); removes {
-			continue
+		_, removes, err := k.removes(s)
+		if err == nil && !removes {
+			err = k.scheduledFile(s)
 		}
-		if err := k.scheduledFile(s); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -24,18 +23,22 @@ func (k *checker) scheduled() error {
 // removes says whether the commit removes the row of the file that it schedules, as
 // DuckLake's own statements do, and returns the path in that row. Other rows have the path
 // only where a client has registered the file twice, see stillNamed.
-func (k *checker) removes(s *lake.Scheduled) (path string, ok bool) {
+func (k *checker) removes(s *lake.Scheduled) (path string, ok bool, err error) {
 	for i := range k.DataFiles.Removed {
-		if f := &k.DataFiles.Removed[i]; f.ID == s.ID && strings.HasSuffix(s.Path, f.Path) {
-			return f.Path, true
+		if f := &k.DataFiles.Removed[i]; f.ID == s.ID {
+			if ok, err := k.paths.Is(f.TableID, f.Path, f.Relative, *s); ok || err != nil {
+				return f.Path, ok, err
+			}
 		}
 	}
 	for i := range k.DeleteFiles.Removed {
-		if d := &k.DeleteFiles.Removed[i]; d.ID == s.ID && strings.HasSuffix(s.Path, d.Path) {
-			return d.Path, true
+		if d := &k.DeleteFiles.Removed[i]; d.ID == s.ID {
+			if ok, err := k.paths.Is(d.TableID, d.Path, d.Relative, *s); ok || err != nil {
+				return d.Path, ok, err
+			}
 		}
 	}
-	return "", false
+	return "", false, nil
 }
 
 func (k *checker) scheduledFile(s *lake.Scheduled) error {
@@ -139,7 +142,10 @@ func (k *checker) unschedule() (out []Amendment, err error) {
 			out = append(out, Amendment{Unschedule: s, Twice: true})
 			continue
 		}
-		path, ok := k.removes(s)
+		path, ok, err := k.removes(s)
+		if err != nil {
+			return nil, err
+		}
 		if !ok {
 			continue // by hand: it is refused, see scheduled
 		}

@@ -74,6 +74,25 @@ func (p *Paths) absolute(at place) (string, error) {
 	return p.base + at.path, nil
 }
 
+// Is says whether the file of a row is that of a row of
+// ducklake_files_scheduled_for_deletion.
+func (p *Paths) Is(table int64, path string, relative bool, s lake.Scheduled) (bool, error) {
+	if relative && s.Relative {
+		// The schedule has the path with the folders of schema and table before it.
+		return strings.HasSuffix(s.Path, path), nil
+	}
+	want, err := p.absolute(place{s.Path, s.Relative})
+	if err != nil {
+		return false, err
+	}
+	at, err := p.location(table, path, relative)
+	if err != nil {
+		return false, err
+	}
+	full, err := p.absolute(at)
+	return full == want, err
+}
+
 // Named finds a row of a data file or delete file, live or kept for older snapshots, that
 // names the file of a row of ducklake_files_scheduled_for_deletion; table is the row's.
 func (p *Paths) Named(s lake.Scheduled) (table int64, ok bool, err error) {

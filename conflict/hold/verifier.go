@@ -89,6 +89,14 @@ func New(o Options) *Verifier {
 	return v
 }
 
+// Missing says that a file is not there for certain, see files.Set.
+func (v *Verifier) Missing(ctx context.Context, path string) bool {
+	m, ok := v.opts.Files.(interface {
+		Missing(ctx context.Context, path string) bool
+	})
+	return ok && m.Missing(ctx, path)
+}
+
 // Codes are those of all that Verify finds.
 func Codes() []conflict.Code {
 	return []conflict.Code{

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/eiderdb/eider/conflict"
@@ -272,13 +271,15 @@ func (o *sight) held(s lake.Scheduled) (table int64, ok bool, err error) {
 }
 
 func (o *sight) byID(s lake.Scheduled) (table int64, ok bool, err error) {
-	f, ok, err := o.v.DataFile(s.ID)
-	if err != nil || ok && strings.HasSuffix(s.Path, f.Path) || ok && s.Path == "" {
+	if f, ok, err := o.v.DataFile(s.ID); err != nil || ok {
+		if ok && s.Path != "" {
+			ok, err = o.paths.Is(f.TableID, f.Path, f.Relative, s)
+		}
 		return f.TableID, ok, err
 	}
 	d, ok, err := o.v.DeleteFile(s.ID)
-	if err != nil || ok && strings.HasSuffix(s.Path, d.Path) || ok && s.Path == "" {
-		return d.TableID, ok, err
+	if ok && err == nil && s.Path != "" {
+		ok, err = o.paths.Is(d.TableID, d.Path, d.Relative, s)
 	}
-	return 0, false, nil
+	return d.TableID, ok, err
 }

@@ -31,7 +31,7 @@ type Options struct {
 	// as the transaction finds it set; none when nil.
 	DeletionGrace func(txn *store.Txn, lake string) (time.Duration, error)
 	// Files tells whether the new files of a commit are there, which is asked when a client
-	// has searched for orphans while the commit's transaction was open; nil: nobody can.
+	// has searched for orphans while the commit's transaction was open; nil: Hold tells.
 	Files Presence
 }
 
@@ -52,6 +52,9 @@ func New(o Options) *Guard {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Files == nil && o.Hold != nil && o.Hold.Verifier != nil {
+		o.Files = o.Hold.Verifier
 	}
 	return &Guard{o: o}
 }
