@@ -72,6 +72,7 @@ type run struct {
 	dry  bool
 	sink Sink
 	res  gc.Result
+	seen map[string]bool      // names of the schedule
 	met  map[paths.Place]bool // see again
 }
 
@@ -83,7 +84,9 @@ func (c *Cleaner) begin(r *gc.Request, sink Sink, dry bool) (*run, error) {
 	if sink == nil {
 		sink = discard{}
 	}
-	return &run{Cleaner: c, req: r, cat: cat, dry: dry, sink: sink}, nil
+	return &run{
+		Cleaner: c, req: r, cat: cat, dry: dry, sink: sink, seen: map[string]bool{}, met: map[paths.Place]bool{},
+	}, nil
 }
 
 func (r *run) progress() {

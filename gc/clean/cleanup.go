@@ -92,7 +92,6 @@ func (r *run) due(ctx context.Context, after []byte, only map[int64]*file) (due 
 	if err != nil {
 		return nil, nil, err
 	}
-	seen := map[string]bool{} // several rows for one file go together
 	err = entries(ctx, own.lake, own.layout, func(e Entry, row *meta.Row) error {
 		f := &file{Entry: e, raw: place(row)}
 		if only != nil {
@@ -107,10 +106,10 @@ func (r *run) due(ctx context.Context, after []byte, only map[int64]*file) (due 
 		case Defer:
 			r.deferred(f, why)
 		case Remove:
-			if seen[e.Name] {
-				return nil
+			if r.seen[e.Name] {
+				return nil // several rows for one name go together
 			}
-			seen[e.Name] = true
+			r.seen[e.Name] = true
 			if f.reason == "" {
 				f.reason = why
 			}
@@ -329,9 +328,6 @@ func (r *run) again(at paths.Place) bool {
 	}
 	if r.met[at] {
 		return true
-	}
-	if r.met == nil {
-		r.met = map[paths.Place]bool{}
 	}
 	r.met[at] = true
 	return false

@@ -54,6 +54,9 @@ func (r *OrphanRules) Judge(o Object) (Verdict, string) {
 	if _, err := paths.Locate(r.Folder.String() + rel); err != nil {
 		return Keep, "its name does not say where it is"
 	}
+	if inQuarantine(o.Name) {
+		return Keep, "it is in quarantine"
+	}
 	for _, s := range r.Spared {
 		if within(s, o.Place) {
 			return Keep, "it is in a folder that is spared: " + s.String()

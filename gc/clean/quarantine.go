@@ -96,21 +96,27 @@ func (r *run) aside(ctx context.Context, g *group) error {
 	return r.forget(ctx, done)
 }
 
+// inQuarantine says whether an object lies in a folder of quarantine.
+func inQuarantine(name string) bool { return strings.Contains("/"+name, "/"+quarantineFolder+"/") }
+
 // quarantined is the place of a file in quarantine.
 func quarantined(data string, f *file, job int64) paths.Place {
 	to := f.place
-	folder, rel := "", ""
+	if to.Kind == paths.Disk {
+		if real, ok := realName(to.Name); ok {
+			to.Name = real
+		}
+	}
+	i := strings.LastIndexByte(to.Name, '/') + 1
+	folder, rel := to.Name[:i], to.Name[i:]
 	if d, err := paths.Folder(data); err == nil {
 		rules := OrphanRules{Folder: d, Real: d}
 		if d.Kind == paths.Disk {
-			rules.Real.Name = realOr(d.Name) + "/"
+			rules.Real.Name = strings.TrimSuffix(realOr(d.Name), "/") + "/"
 		}
-		rel, _ = rules.relative(f.place)
-		folder = strings.TrimSuffix(f.place.Name, rel)
-	}
-	if rel == "" {
-		i := strings.LastIndexByte(f.place.Name, '/') + 1
-		folder, rel = f.place.Name[:i], f.place.Name[i:]
+		if r, ok := rules.relative(to); ok && r != "" {
+			folder, rel = strings.TrimSuffix(to.Name, r), r
+		}
 	}
 	to.Name = folder + quarantineFolder + "/" + strconv.FormatInt(job, 10) + "/" + rel
 	return to
@@ -220,7 +226,7 @@ func (r *run) purge(ctx context.Context) (err error) {
 		// Anybody may write into the table: only what lies in a quarantine folder goes.
 		f.place, err = paths.Locate(k.Place)
 		switch {
-		case err != nil || !strings.Contains(f.place.Name, "/"+quarantineFolder+"/") && !strings.HasPrefix(f.place.Name, quarantineFolder+"/"):
+		case err != nil || !inQuarantine(f.place.Name):
 			r.deferred(f, "it is listed as quarantined and is not in "+quarantineFolder)
 		case live.Has(k.Place):
 			r.deferred(f, "a row of a lake names it")
