@@ -33,6 +33,7 @@ var (
 	_ pgcatalog.Signaller        = sessionFuncs{}
 	_ pgcatalog.Notifier         = sessionFuncs{}
 	_ pgcatalog.ViewLister       = sessionFuncs{}
+	_ pgcatalog.ScheduleLister   = sessionFuncs{}
 )
 
 // User is current_user.

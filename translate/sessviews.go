@@ -1,10 +1,13 @@
 package translate
 
 import (
+	"context"
+	"math"
 	"sort"
 	"time"
 
 	"github.com/eiderdb/eider/kv/store"
+	"github.com/eiderdb/eider/translate/guard"
 	"github.com/eiderdb/eider/translate/pgcatalog"
 )
 
@@ -67,4 +70,24 @@ func (f sessionFuncs) Views() (list []pgcatalog.SessionView, release func(), err
 	}
 	sort.Slice(list, func(i, j int) bool { return list[i].PID < list[j].PID })
 	return list, release, nil
+}
+
+// Schedule lists the files that wait to be deleted.
+func (f sessionFuncs) Schedule(ctx context.Context, txn *store.Txn) ([]pgcatalog.ScheduledFile, error) {
+	var out []pgcatalog.ScheduledFile
+	err := f.s.deps.Guard.Waiting(ctx, txn, func(w guard.Waiting) error {
+		out = append(out, pgcatalog.ScheduledFile{
+			Lake: w.Lake, ID: w.File.ID, Path: w.File.Path, Relative: w.File.Relative, Start: micros(w.File.Start), Due: micros(w.Due), Held: w.Held,
+		})
+		return nil
+	})
+	return out, err
+}
+
+// micros is a time in µs since 1970; the infinite ones are the zero time.
+func micros(n int64) time.Time {
+	if n == math.MaxInt64 || n == math.MinInt64 {
+		return time.Time{}
+	}
+	return time.UnixMicro(n)
 }

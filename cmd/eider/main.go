@@ -111,7 +111,7 @@ Exit codes: 0 well done, 1 failed, 2 wrong use or configuration, 3 the data fold
 		return usageError{fmt.Errorf("%w; see \"%s --help\"", err, c.CommandPath())}
 	})
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(a.serveCommand(), a.catalogCommand(), a.checksCommand(), a.fsckCommand(), a.maintainCommand(), a.userCommand(), a.versionCommand())
+	root.AddCommand(a.serveCommand(), a.catalogCommand(), a.checksCommand(), a.fsckCommand(), a.gcCommand(), a.maintainCommand(), a.snapshotCommand(), a.userCommand(), a.versionCommand())
 	return root
 }
 

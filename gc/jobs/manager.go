@@ -221,7 +221,7 @@ func (st *catalogState) note(e *Entry) {
 type Ask struct {
 	Catalog string
 	Lake    string    // "" for all lakes of the catalog
-	Kinds   []gc.Kind // in the order in which they are to run
+	Kinds   []gc.Kind // in the order in which they are to run; none for all that the server can do
 	DryRun  bool
 	By      string
 	// Overrides are policies that count for this run only.
@@ -239,6 +239,9 @@ func (m *Manager) Submit(ctx context.Context, a Ask) ([]int64, error) {
 		if m.o.Jobs[k] == nil {
 			return nil, fmt.Errorf("%w: %s", ErrUnavailable, k)
 		}
+	}
+	if len(a.Kinds) == 0 {
+		a.Kinds = slices.DeleteFunc(gc.Kinds(), func(k gc.Kind) bool { return m.o.Jobs[k] == nil })
 	}
 	var lakes []string
 	err = meta.Read(ctx, cat, func(txn *store.Txn) error {

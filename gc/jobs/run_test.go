@@ -151,7 +151,7 @@ func TestPanics(t *testing.T) {
 func TestSubmitRefuses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "a")
-	w.m = w.manager(Options{Waiting: 2})
+	w.m = w.manager(Options{Waiting: 4})
 	delete(w.m.o.Jobs, gc.Fsck)
 	w.run()
 	ctx := context.Background()
@@ -170,10 +170,15 @@ func TestSubmitRefuses(t *testing.T) {
 	if _, err := w.m.Job(ctx, "lake", 99); !errors.Is(err, ErrNoJob) {
 		t.Error(err)
 	}
+	if ids := w.submit(); len(ids) != 4 { // all that there are
+		t.Errorf("%d jobs", len(ids))
+	} else {
+		w.wait(ids[3])
+	}
 	started, _ := w.block(gc.Expire)
 	w.submit(gc.Expire)
 	<-started
-	w.submit(gc.Trim, gc.Trim)
+	w.submit(gc.Trim, gc.Trim, gc.Trim, gc.Trim)
 	if _, err := w.m.Submit(ctx, Ask{Catalog: "lake", Kinds: []gc.Kind{gc.Trim}}); !errors.Is(err, ErrBusy) {
 		t.Error(err)
 	}

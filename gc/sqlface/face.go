@@ -42,9 +42,9 @@ func (f face) submit(c *call, o options) ([]exec.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	kinds := []gc.Kind{k}
-	if k == "" {
-		kinds = gc.Kinds()
+	var kinds []gc.Kind
+	if k != "" {
+		kinds = []gc.Kind{k}
 	}
 	ctx := c.c.Context
 	ids, err := f.m.Submit(ctx, jobs.Ask{

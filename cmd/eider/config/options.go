@@ -57,6 +57,12 @@ type Options struct {
 	NullRowStarts bool          `name:"null-row-starts" default:"true" help:"Store NULL as row_id_start of data files that have their rows' ids inside. Merges by DuckLake then keep the ids, which otherwise they must be refused for."`
 	RowIDGaps     bool          `name:"row-id-gaps" default:"true" help:"Leave a row id out between new data files of a sorted table, and around files of updates that the server cannot read. Merges by DuckLake then keep the ids."`
 
+	DeletePaths   []string `name:"delete-paths" help:"Folders in which maintenance may delete files: /srv/lake, s3://bucket/lake, gs://bucket/lake, az://container/lake. The paths in a catalog are its users' choice, so nothing is deleted elsewhere: such files are left to clients."`
+	GCSAccessKey  string   `name:"gcs-access-key" help:"HMAC access key for gs:// folders of delete-paths."`
+	GCSSecretFile string   `name:"gcs-secret-file" help:"File with the secret of gcs-access-key."`
+	AzureAccount  string   `name:"azure-account" help:"Storage account of az:// and abfss:// folders that name none."`
+	AzureKeyFile  string   `name:"azure-key-file" help:"File with the key of azure-account; empty: Azure's environment variables and the machine's identity."`
+
 	Maintenance        bool          `name:"maintenance" default:"true" help:"Run maintenance jobs when the policies of a lake say so; see docs/maintenance.md. Without it only jobs that somebody asks for are run."`
 	MaintenanceTick    time.Duration `name:"maintenance-tick" default:"1m" help:"How often the server looks for maintenance jobs that are due."`
 	MaintenanceHistory int           `name:"maintenance-history" default:"1000" help:"Jobs that eider.jobs keeps in each catalog."`

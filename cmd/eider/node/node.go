@@ -83,8 +83,16 @@ func Start(ctx context.Context, o *config.Loaded, log *slog.Logger, version stri
 		return nil, err
 	}
 	checks := newGuard(&o.Options, log, n.metrics, rowIDs)
-	jobs := newMaintenance(&o.Options, log, n.metrics, n.store, checks)
-	shared := translate.NewShared(translate.SharedOptions{
+	var shared *translate.Shared
+	upkeep := &maintenance{
+		o: &o.Options, getenv: os.Getenv, log: log, metrics: n.metrics, store: n.store, guard: checks,
+		writing: func() time.Time { return shared.Writing(time.Now()) },
+	}
+	jobs, err := upkeep.manager()
+	if err != nil {
+		return nil, err
+	}
+	shared = translate.NewShared(translate.SharedOptions{
 		PlanCacheEntries: planCache(o.PlanCache), Migrations: migrations(&o.Options, n.store), Rebase: o.Rebase,
 		Funcs: sqlface.Funcs(jobs),
 	})
@@ -127,7 +135,7 @@ func Start(ctx context.Context, o *config.Loaded, log *slog.Logger, version stri
 func newGuard(o *config.Options, log *slog.Logger, m *server.Metrics, rowIDs *guard.Hold) *guard.Guard {
 	mode, _ := conflict.ParseMode(o.Checks) // one of the choices
 	return guard.New(guard.Options{
-		Logger: log, Default: mode, Hold: rowIDs,
+		Logger: log, Default: mode, Hold: rowIDs, DeletionGrace: deletionGrace,
 		Found: func(catalog string, code conflict.Code, mode conflict.Mode) {
 			m.Finding(catalog, string(code), mode.String())
 		},
