@@ -54,7 +54,7 @@ func Check(ctx context.Context, src lake.Source, o Options) (*Report, error) {
 		o.MaxPerCode = DefaultMaxPerCode
 	}
 	c := &checker{
-		ctx: ctx, r: r, o: o, infos: infos(), batches: map[Code]int{},
+		ctx: ctx, r: r, o: o, infos: infos(), batches: map[Code]int{}, maxCatalog: -1, maxFile: -1,
 		rep: &Report{Lake: o.Lake, At: o.Now, Totals: map[Code]int64{}, Findings: []Finding{}},
 	}
 	if err := c.run(); err != nil {

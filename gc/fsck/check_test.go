@@ -17,6 +17,10 @@ func TestHealthy(t *testing.T) {
 		t.Fatalf("findings in a healthy lake: %v", rep.Findings)
 	}
 	want := fsck.Counts{Snapshots: 3, Tables: 2, DataFiles: 2, DeleteFiles: 2, StatisticsRows: 4, InlinedRows: 2, InlinedDeletes: 1, Scheduled: 1}
+	after, err := fsck.Run(context.Background(), reader(parse(healthy)), nil, fsck.Options{})
+	if err != nil || len(after.Repairs) != 0 {
+		t.Errorf("%v %+v", err, after)
+	}
 	if rep.Counts != want || rep.Head != 2 || rep.Version != "1.0" {
 		t.Errorf("%+v", rep)
 	}
@@ -140,6 +144,8 @@ func damages() []damage {
 		{fsck.RegistryTwice, " 1 ducklake_inlined_data_1_1 1\n", " 1 ducklake_inlined_data_1_1 1\n 1 ducklake_inlined_data_1_1 1\n", "", ""},
 		{fsck.RegistryDangling, " 1 ducklake_inlined_data_1_1 1\n", " 1 ducklake_inlined_data_1_1 1\n 1 ducklake_inlined_data_1_2 2\n", "", ""},
 		{fsck.RegistryForeign, " 1 ducklake_inlined_data_1_1 1\n", " 1 ducklake_inlined_data_1_1 1\n 12 ducklake_inlined_data_12_2 2\n", "", ""},
+		{fsck.RegistryForeign, " 1 ducklake_inlined_data_1_1 1\n", " 1 ducklake_inlined_data_1_1 1\n 12 ducklake_data_file 2\n", "", ""}, // which stays
+		{fsck.NullID, " 1 ducklake_inlined_data_1_1 1\n", " 1 ducklake_inlined_data_1_1 1\n 1 - 2\n", "", "-"},
 		{fsck.RelationUnregistered, " 1 ducklake_inlined_data_1_1 1\n", "", "", ""},
 		{fsck.RelationLeaked, "ducklake_inlined_delete_1:", "ducklake_inlined_data_1_0: row_id begin_snapshot end_snapshot\nducklake_inlined_delete_1:", "", ""},
 		{fsck.RelationLeaked, "ducklake_inlined_delete_1:", "ducklake_inlined_delete_12: row_id begin_snapshot end_snapshot\nducklake_inlined_delete_1:", "", ""},
@@ -210,6 +216,16 @@ func TestEachCodeHasADamage(t *testing.T) {
 		if i.What == "" || i.Severity == "" || strings.HasSuffix(i.What, ".") {
 			t.Errorf("%+v", i)
 		}
+	}
+}
+
+// Nothing is planned for a lake that nobody has written to.
+func TestNewLake(t *testing.T) {
+	t.Parallel()
+	src := parse("ducklake_metadata: key value\n version 0.3\nducklake_snapshot: snapshot_id snapshot_time schema_version next_catalog_id next_file_id\n 0 2026-01-01 0 0 0\n")
+	rep, err := fsck.Run(context.Background(), reader(src), nil, fsck.Options{})
+	if err != nil || !rep.Clean() || len(rep.Repairs) != 0 {
+		t.Errorf("%v %+v", err, rep)
 	}
 }
 

@@ -37,6 +37,10 @@ func inlinedName(name string) (table, version int64, ok bool) {
 func (c *checker) readRegistry() error {
 	c.registry = map[string][]registration{}
 	return c.r.Each(c.ctx, registryRelation, "table_id table_name schema_version", func(r *lake.Row) error {
+		if !r.Has(0) || r.Text(1) == "" {
+			c.find(NullID, r.Num(0), registryRelation, "the table or the name of a relation is NULL or empty")
+			return nil
+		}
 		c.registry[r.Text(1)] = append(c.registry[r.Text(1)], registration{r.Num(0), r.Num(2)})
 		return nil
 	})
@@ -53,7 +57,7 @@ func (c *checker) inlinedTables() error {
 	byTable := map[int64][]string{}
 	for _, name := range c.r.Relations() {
 		id, _, ok := inlinedName(name)
-		if regs := c.registry[name]; len(regs) > 0 {
+		if regs := c.registry[name]; len(regs) > 0 && c.r.Column(name, "row_id") {
 			id, ok = regs[0].table, true
 		}
 		if ok {
@@ -81,7 +85,7 @@ func (c *checker) registered(name string, regs []registration) {
 	switch {
 	case c.tables[regs[0].table] == nil:
 		changes := []Change{remove}
-		if c.r.Has(name) {
+		if _, _, ok := inlinedName(name); ok && c.r.Has(name) { // the row may name anything
 			changes = append(changes, Change{Op: DropRelation, Relation: name})
 		}
 		c.add(Finding{Code: RegistryForeign, Object: name, Message: fmt.Sprintf("it is registered for table %d, which does not exist", regs[0].table)}, changes...)

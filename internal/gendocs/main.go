@@ -9,6 +9,7 @@ import (
 
 	"github.com/eiderdb/eider/cmd/eider/config"
 	"github.com/eiderdb/eider/conflict"
+	"github.com/eiderdb/eider/gc/fsck"
 	"github.com/eiderdb/eider/gc/jobs"
 	"github.com/eiderdb/eider/server"
 )
@@ -37,6 +38,7 @@ const made = "<!-- Made by internal/gendocs from the code; change that and run: 
 func pages() map[string][]byte {
 	return map[string][]byte{
 		"docs/conflicts.md":         []byte(made + conflict.Page()),
+		"docs/fsck.md":              []byte(made + fsck.Page()),
 		"docs/reference/flags.md":   flags(config.Fields()),
 		"docs/reference/metrics.md": metrics(metricList()),
 	}

@@ -13,8 +13,9 @@ import (
 )
 
 // begin starts the transaction that everything is read in. Times are printed in one zone,
-// whatever the session's is.
-const begin = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL TIME ZONE 'UTC'`
+// whatever the session's is, and an Eider server shows what it hides from clients that
+// delete files. PostgreSQL takes that setting too, and does nothing with it.
+const begin = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL TIME ZONE 'UTC'; SET LOCAL eider.show_schedule = 'all'`
 
 const listColumns = `SELECT n.nspname, c.relname, a.attname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace ` +
 	`JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid WHERE c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped ` +
