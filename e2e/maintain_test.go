@@ -33,23 +33,36 @@ import (
 // maintainCommand is "eider maintain" on a database of a server, with the worker beside the server's binary.
 func maintainCommand(ctx context.Context, t *testing.T, target script.Target, db string, args ...string) *exec.Cmd {
 	t.Helper()
-	bin := eiderBinary(t)
-	worker, err := shared.worker.get(func() (string, error) { return server.BuildWorker(context.Background(), filepath.Dir(bin)) })
+	worker := eiderWorker(t)
+	args = append(append([]string{"maintain"}, workerArgs(ctx, t, target, db)...), args...)
+	if os.Getenv("EIDER_E2E_BINARY") != "" {
+		args = append(args, "--worker", worker)
+	}
+	return exec.CommandContext(ctx, eiderBinary(t), args...)
+}
+
+// eiderWorker builds the worker once, beside the server's binary.
+func eiderWorker(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Dir(eiderBinary(t))
+	worker, err := shared.worker.get(func() (string, error) { return server.BuildWorker(context.Background(), dir) })
 	if err != nil {
 		t.Fatal(err)
 	}
+	return worker
+}
+
+// workerArgs are the flags of the worker's commands for a database of a server.
+func workerArgs(ctx context.Context, t *testing.T, target script.Target, db string) []string {
+	t.Helper()
 	dir, err := tools.Fetch(ctx, tools.Extensions)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := []string{
-		"maintain", "--server", target.DSN("postgres"), "--catalog", db, "--output", "json", "--threads", "1", "--memory-limit", "1GB",
+	return []string{
+		"--server", target.DSN("postgres"), "--catalog", db, "--output", "json", "--threads", "1", "--memory-limit", "1GB",
 		"--extension-dir", filepath.Join(dir, "extensions"),
 	}
-	if os.Getenv("EIDER_E2E_BINARY") != "" {
-		all = append(all, "--worker", worker)
-	}
-	return exec.CommandContext(ctx, bin, append(all, args...)...)
 }
 
 // maintainEvent is a line of what maintain reports.

@@ -2,12 +2,14 @@ package maintain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/eiderdb/eider/gc"
 	"github.com/eiderdb/eider/worker/duck"
@@ -302,28 +304,40 @@ func (r *reader) rewrites(ctx context.Context) error {
 
 // HasServerJobs says whether the catalog's server does expiry, cleanup and orphans itself.
 func (c *Catalog) HasServerJobs(ctx context.Context) (bool, error) {
-	var n int
-	err := c.conn.QueryRow(ctx, "SELECT count(*) FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = 'eider' AND p.proname = 'gc_run'").Scan(&n)
-	return n > 0, err
+	rows, err := c.conn.Query(ctx, "SELECT * FROM eider.gc_status("+duck.Literal(c.lake)+")")
+	if err == nil {
+		for rows.Next() {
+		}
+		err = rows.Err()
+	}
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		switch e.Code {
+		case "42883", "42P01", "3F000", "0A000": // no such function, relation or schema; not here
+			return false, nil
+		}
+	}
+	return err == nil, err
 }
 
-// ServerJob has the server do a phase for the lake, and waits for it.
+// ServerJob has the server do a phase for the lake, and waits for its end.
 func (c *Catalog) ServerJob(ctx context.Context, p Phase) (string, error) {
-	rows, err := c.conn.Query(ctx, fmt.Sprintf("SELECT * FROM eider.gc_run(%s, %s)", duck.Literal(c.lake), duck.Literal(p.String())))
-	if err != nil {
-		return "", err
+	kinds := []string{p.String()}
+	if p == Expire {
+		kinds = append(kinds, "trim") // what expiry leaves without a use
 	}
 	var said []string
-	for rows.Next() {
-		values, err := rows.Values()
+	for _, kind := range kinds {
+		var state, counts, failure string
+		err := c.conn.QueryRow(ctx, fmt.Sprintf(`SELECT state, coalesce(counts, ''), coalesce(error, '') FROM eider.gc_run(%s, %s, '{"wait": true}')`,
+			duck.Literal(c.lake), duck.Literal(kind))).Scan(&state, &counts, &failure)
 		if err != nil {
-			return "", err
+			return strings.Join(said, "; "), err
 		}
-		for i, f := range rows.FieldDescriptions() {
-			if values[i] != nil {
-				said = append(said, fmt.Sprintf("%s %v", f.Name, values[i]))
-			}
+		if failure != "" {
+			return strings.Join(said, "; "), fmt.Errorf("%w: %s: %s", ErrServerJob, kind, failure)
 		}
+		said = append(said, strings.TrimSpace(kind+" "+state+" "+counts))
 	}
-	return strings.Join(said, ", "), rows.Err()
+	return strings.Join(said, "; "), nil
 }

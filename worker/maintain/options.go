@@ -20,6 +20,8 @@ var (
 	ErrLost = errors.New("the lock on the lake is lost")
 	// ErrNoLake is returned when the metadata schema has no DuckLake catalog.
 	ErrNoLake = errors.New("there is no lake")
+	// ErrServerJob is returned when a job that the server was asked for has failed.
+	ErrServerJob = errors.New("a job of the server has failed")
 	// ErrFailed is returned when a run came to its end and steps of it failed.
 	ErrFailed = errors.New("steps failed")
 )

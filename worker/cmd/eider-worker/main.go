@@ -65,7 +65,7 @@ func execute(ctx context.Context, args []string, out, errs io.Writer, getenv fun
 		return usageError{fmt.Errorf("%w; see \"eider %s --help\"", err, c.Name())}
 	})
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(a.maintainCommand(), a.versionCommand())
+	root.AddCommand(a.maintainCommand(), a.restoreCommand(), a.versionCommand())
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(errs)

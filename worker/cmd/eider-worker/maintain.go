@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -22,11 +21,7 @@ const defaultServer = "postgres://eider@127.0.0.1:5434/postgres"
 
 // maintainFlags are the flags of maintain.
 type maintainFlags struct {
-	server, catalog string
-	lake            duck.Lake
-	duck            duck.Options
-	initFile        string
-
+	lakeFlags
 	o         maintain.Options
 	tiers     string
 	skip      []string
@@ -39,7 +34,6 @@ type maintainFlags struct {
 	maxTime   string
 	dryRun    bool
 	every     string
-	output    string
 	everyTime time.Duration
 	set       *pflag.FlagSet
 }
@@ -86,17 +80,7 @@ Exit codes: 0 well done, also when ended early; 1 something failed; 2 wrong use;
 }
 
 func (f *maintainFlags) register(fs *pflag.FlagSet) {
-	fs.StringVar(&f.server, "server", "", "connection string of the server (EIDER_SERVER), default "+defaultServer)
-	fs.StringVar(&f.catalog, "catalog", "lake", "catalog, the database's name")
-	fs.StringVar(&f.lake.Schema, "lake", "", "metadata schema of the lake, default public")
-	fs.StringVar(&f.lake.DataPath, "data-path", "", "where the lake's files are, if not where the catalog says")
-	fs.StringVar(&f.duck.ExtensionDir, "extension-dir", "", "folder with DuckDB's extensions (EIDER_EXTENSION_DIR)")
-	fs.StringSliceVar(&f.duck.Extensions, "extension", nil, "further extensions to load, such as httpfs")
-	fs.StringVar(&f.initFile, "init-file", "", "file of SQL statements to run in DuckDB first")
-	fs.IntVar(&f.duck.Threads, "threads", 0, "DuckDB's threads, default all CPUs")
-	fs.StringVar(&f.duck.MemoryLimit, "memory-limit", "", "DuckDB's memory, such as 4GB")
-	fs.StringVar(&f.duck.TempDir, "temp-dir", "", "where DuckDB spills to")
-
+	f.lakeFlags.register(fs)
 	fs.StringSliceVar(&f.o.Schemas, "schema", nil, "only tables of these schemas")
 	fs.StringSliceVar(&f.o.Tables, "table", nil, "only these tables, NAME or SCHEMA.NAME")
 	fs.StringSliceVar(&f.skip, "skip", nil, "steps to leave out: flush, merge, rewrite")
@@ -118,7 +102,6 @@ func (f *maintainFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.orphans, "orphans-older-than", "7d", "with --all, not on Eider: delete unknown files of this age")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "only say what would be done")
 	fs.StringVar(&f.every, "every", "", "do it again every so often, such as 1h, until SIGTERM")
-	fs.StringVar(&f.output, "output", "text", "text or json, a line for each step")
 }
 
 func tiersText(tiers []maintain.Tier) string {
@@ -131,27 +114,15 @@ func tiersText(tiers []maintain.Tier) string {
 
 // finish reads what the flags' texts say.
 func (f *maintainFlags) finish(a *app) (err error) {
-	bad := func(flag string, err error) error { return usageError{fmt.Errorf("--%s: %w", flag, err)} }
-	env := func(to *string, name, def string) {
-		if *to == "" {
-			if v, ok := a.getenv(name); ok {
-				*to = v
-			} else {
-				*to = def
-			}
-		}
-	}
-	env(&f.server, "EIDER_SERVER", defaultServer)
-	env(&f.duck.ExtensionDir, "EIDER_EXTENSION_DIR", "")
-	if f.output != "text" && f.output != "json" {
-		return bad("output", errors.New("text or json"))
+	if err := f.lakeFlags.finish(a); err != nil {
+		return err
 	}
 	if f.every != "" && f.dryRun {
-		return bad("every", errors.New("a dry run is made once"))
+		return badFlag("every", errors.New("a dry run is made once"))
 	}
 	if f.tiers != "" {
 		if f.o.Tiers, err = maintain.ParseTiers(f.tiers); err != nil {
-			return bad("tiers", err)
+			return badFlag("tiers", err)
 		}
 	}
 	for _, s := range f.skip {
@@ -163,7 +134,7 @@ func (f *maintainFlags) finish(a *app) (err error) {
 		case "rewrite":
 			f.o.Rule.Rewrite = false
 		default:
-			return bad("skip", fmt.Errorf("%q is none of flush, merge, rewrite", s))
+			return badFlag("skip", fmt.Errorf("%q is none of flush, merge, rewrite", s))
 		}
 	}
 	for _, d := range []struct {
@@ -180,35 +151,26 @@ func (f *maintainFlags) finish(a *app) (err error) {
 			continue
 		}
 		if *d.to, err = gc.ParseDuration(d.text); err != nil {
-			return bad(d.flag, err)
+			return badFlag(d.flag, err)
 		}
 		if *d.to <= 0 {
-			return bad(d.flag, errors.New("a duration above 0"))
+			return badFlag(d.flag, errors.New("a duration above 0"))
 		}
 	}
 	if !f.all {
 		f.o.Rest = maintain.Rest{}
 	}
 	if f.o.Windows, err = gc.ParseWindows(f.windows); err != nil {
-		return bad("windows", err)
+		return badFlag("windows", err)
 	}
 	if f.zone != "" {
 		if f.o.Zone, err = time.LoadLocation(f.zone); err != nil {
-			return bad("time-zone", err)
+			return badFlag("time-zone", err)
 		}
 	}
 	if f.o.Retries == 0 {
 		f.o.Retries = -1
 	}
-	if f.initFile != "" {
-		text, err := os.ReadFile(f.initFile)
-		if err != nil {
-			return bad("init-file", err)
-		}
-		f.duck.Init = []string{string(text)}
-	}
-	f.lake.Name = "lake"
-	f.lake.DSN = withDatabase(f.server, f.catalog)
 	return nil
 }
 
