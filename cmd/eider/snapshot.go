@@ -29,7 +29,7 @@ func (a *app) snapshotCommand() *cobra.Command {
 ducklake_expire_snapshots of a client.
 
 Exit codes: 0 well done, 1 failed, 2 wrong use.`,
-		Args: exactly(0, "a command: tag, untag or list"),
+		Args: exactly(0, "a command: tag, untag, restore or list"),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	s.flags(cmd, "public", "metadata schema of the lake")
@@ -53,7 +53,7 @@ Exit codes: 0 well done, 1 failed, 2 wrong use.`,
 	list := &cobra.Command{Use: "list", Short: "List snapshots, the newest first, with their tags", Args: exactly(0, "no arguments"), RunE: s.with(s.list)}
 	list.Flags().BoolVar(&s.tags, "tagged", false, "only those with a tag")
 	list.Flags().IntVar(&s.limit, "limit", 20, "snapshots to list")
-	cmd.AddCommand(tag,
+	cmd.AddCommand(tag, a.restoreCommand(),
 		&cobra.Command{Use: "untag TAG", Short: "Remove a tag", Args: exactly(1, "a tag"), RunE: s.with(s.untag)},
 		list,
 	)

@@ -115,20 +115,35 @@ func workerFlag(args []string) (path string, rest []string, err error) {
 }
 
 func (a *app) maintainCommand() *cobra.Command {
-	return &cobra.Command{
+	return a.workerCommand("maintain", &cobra.Command{
 		Use:   "maintain",
 		Short: "Flush, merge and rewrite the files of a lake, with DuckDB",
 		Long: `Flush inlined data, merge small files and rewrite files of which much is deleted. It is done by DuckDB, which is in the program
 eider-worker beside this one, in PATH, or at --worker PATH; its flags are listed by "eider maintain --help" when it is there.`,
-		DisableFlagParsing: true, // they are the worker's
-		RunE: func(c *cobra.Command, args []string) error {
-			err := a.worker.run(c.Name(), args)
-			for _, arg := range args {
-				if errors.Is(err, errNoWorker) && (arg == "--help" || arg == "-h") {
-					return errors.Join(c.Help(), err)
-				}
+	})
+}
+
+// restoreCommand is a command below snapshot.
+func (a *app) restoreCommand() *cobra.Command {
+	return a.workerCommand("restore", &cobra.Command{
+		Use:   "restore SNAPSHOT|TAG",
+		Short: "Make a new snapshot that is equal to an old one, with DuckDB",
+		Long: `Make a new snapshot that is equal to an old one, row ids included. The old version is read by DuckDB, which is in the program
+eider-worker beside this one, in PATH, or at --worker PATH; its flags are listed by "eider snapshot restore --help" when it is there.`,
+	})
+}
+
+// workerCommand makes a command of one that the worker does.
+func (a *app) workerCommand(name string, cmd *cobra.Command) *cobra.Command {
+	cmd.DisableFlagParsing = true // they are the worker's
+	cmd.RunE = func(c *cobra.Command, args []string) error {
+		err := a.worker.run(name, args)
+		for _, arg := range args {
+			if errors.Is(err, errNoWorker) && (arg == "--help" || arg == "-h") {
+				return errors.Join(c.Help(), err)
 			}
-			return err
-		},
+		}
+		return err
 	}
+	return cmd
 }

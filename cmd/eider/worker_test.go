@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -14,13 +15,14 @@ func TestWorker(t *testing.T) {
 	t.Parallel()
 	beside := filepath.Join("bin", workerName())
 	for _, c := range []struct {
-		name  string
-		files map[string]bool
-		path  string // of the one in PATH
-		args  []string
-		want  []string // what is run
-		code  int      // else
-		says  string
+		name    string
+		command []string // maintain when nil
+		files   map[string]bool
+		path    string // of the one in PATH
+		args    []string
+		want    []string // what is run
+		code    int      // else
+		says    string
 	}{
 		{name: "beside", files: map[string]bool{beside: true}, path: "else", args: []string{"--every", "1h", "--dry-run"}, want: []string{beside, "maintain", "--every", "1h", "--dry-run"}},
 		{name: "in PATH", path: "else", args: []string{"--help"}, want: []string{"else", "maintain", "--help"}},
@@ -31,6 +33,7 @@ func TestWorker(t *testing.T) {
 		{name: "named with nothing", args: []string{"--worker"}, code: exitUsage, says: "needs an argument"},
 		{name: "named empty", args: []string{"--worker="}, code: exitUsage, says: "empty"},
 		{name: "missing", code: exitFailed, says: `not in bin or PATH; build it with "make worker"`},
+		{name: "below another command", command: []string{"snapshot", "restore"}, path: "else", args: []string{"5", "--dry-run"}, want: []string{"else", "restore", "5", "--dry-run"}},
 		{name: "missing, help", args: []string{"--help"}, code: exitFailed, says: "Usage:"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -50,7 +53,11 @@ func TestWorker(t *testing.T) {
 			}
 			var out, errs bytes.Buffer
 			a := &app{streams: streams{strings.NewReader(""), &out, &errs}, getenv: lookup(nil), worker: w}
-			r := result{a.run(t.Context(), append([]string{"maintain"}, c.args...)), out.String(), errs.String()}
+			command := c.command
+			if command == nil {
+				command = []string{"maintain"}
+			}
+			r := result{a.run(t.Context(), slices.Concat(command, c.args)), out.String(), errs.String()}
 			if !reflect.DeepEqual(ran, c.want) {
 				t.Errorf("ran %q, want %q", ran, c.want)
 			}
