@@ -68,3 +68,33 @@ func TestBenchExpire(t *testing.T) {
 		}
 	}
 }
+
+// TestBenchTrim removes 10,000,000 rows of statistics of files that do not exist.
+func TestBenchTrim(t *testing.T) {
+	if !*benchFlag || !benchWanted(t, "trim statistics") {
+		t.Skip("benchmarks run with -bench")
+	}
+	const rows = 10_000_000
+	ctx := context.Background()
+	s := privateEider(t)
+	db := newDatabase()
+	if err := s.CreateDatabase(ctx, db); err != nil {
+		t.Fatal(err)
+	}
+	d, _ := lakeOn(ctx, t, s, db)
+	if _, err := d.Exec(ctx, "CREATE TABLE lake.t (i INTEGER, s VARCHAR, d DOUBLE)"); err != nil {
+		t.Fatal(err)
+	}
+	s.Kill()
+	gcStep(ctx, t, s.DataDir(), db, "-orphans", fmt.Sprint(rows), "grow")
+	before := folderSize(t, s.DataDir())
+	r := gcStep(ctx, t, s.DataDir(), db, "trim")
+	if got := r.Result.Counts["rows of ducklake_file_column_stats"]; got != rows {
+		t.Errorf("%d rows", got)
+	}
+	fmt.Println("\n| trim | rows | took | peak memory | on disk before | after |\n|---|---|---|---|---|---|")
+	fmt.Printf("| orphaned statistics | %d | %s | %s | %s | %s |\n", rows, short(r.Took), mib(r.Peak), mib(before), mib(folderSize(t, s.DataDir())))
+	if err := s.Launch(ctx); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -48,23 +48,18 @@ func (r *Runner) Do(ctx context.Context, w Walk) error {
 	}
 	for at := (position{}); at.part < len(w.Ranges); {
 		var next position
-		var res gc.Result
-		err := r.Pace.Do(ctx, func(txn *store.Txn) error {
-			l, err := meta.Open(txn, r.Lake)
-			if err != nil {
-				return err
-			}
-			next, res = at, gc.Result{}
+		err := r.Transaction(ctx, func(l meta.Lake, rows int, res *gc.Result) error {
+			next = at
 			if w.Begin != nil {
-				if err := w.Begin(l, &res); err != nil {
+				if err := w.Begin(l, res); err != nil {
 					return err
 				}
 			}
-			if err := w.part(ctx, l, &next, &res, r.Pace.Rows()); err != nil {
+			if err := w.part(ctx, l, &next, res, rows); err != nil {
 				return err
 			}
 			if w.End != nil {
-				return w.End(l, &res)
+				return w.End(l, res)
 			}
 			return nil
 		})
@@ -72,10 +67,28 @@ func (r *Runner) Do(ctx context.Context, w Walk) error {
 			return fmt.Errorf("%s of lake %s: %w", w.Table, r.Lake, err)
 		}
 		at = next
-		merge(&r.Result, &res)
-		if r.Progress != nil {
-			r.Progress(r.Result.Clone())
+	}
+	return nil
+}
+
+// Transaction does one transaction, which should write so many rows at most, and adds what
+// it did to the result. It may be repeated, with an empty result each time.
+func (r *Runner) Transaction(ctx context.Context, fn func(l meta.Lake, rows int, res *gc.Result) error) error {
+	var res gc.Result
+	err := r.Pace.Do(ctx, func(txn *store.Txn) error {
+		l, err := meta.Open(txn, r.Lake)
+		if err != nil {
+			return err
 		}
+		res = gc.Result{}
+		return fn(l, r.Pace.Rows(), &res)
+	})
+	if err != nil {
+		return err
+	}
+	merge(&r.Result, &res)
+	if r.Progress != nil {
+		r.Progress(r.Result.Clone())
 	}
 	return nil
 }

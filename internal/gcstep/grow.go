@@ -57,6 +57,12 @@ func grow(ctx context.Context, cat *store.Catalog, name string, g growth) error 
 	if err != nil {
 		return err
 	}
+	// Files that are gone have ids below the counter.
+	lost := file
+	if g.orphans > 0 {
+		file += g.orphans/10 + 1
+		g.snapshots = max(1, g.snapshots)
+	}
 	for done := int64(0); done < g.snapshots; {
 		n := min(chunk, g.snapshots-done)
 		err := meta.Do(ctx, cat, plain{}, func(txn *store.Txn) error {
@@ -101,7 +107,7 @@ func grow(ctx context.Context, cat *store.Catalog, name string, g growth) error 
 				return err
 			}
 			for i := range n {
-				if err := addStats(l, table, 1_000_000_000+(done+i)/10, (done+i)%10+1); err != nil {
+				if err := addStats(l, table, lost+(done+i)/10, (done+i)%10+1); err != nil {
 					return err
 				}
 			}

@@ -19,6 +19,7 @@ import (
 	"github.com/eiderdb/eider/gc/expire"
 	"github.com/eiderdb/eider/gc/meta"
 	"github.com/eiderdb/eider/gc/sweep"
+	"github.com/eiderdb/eider/gc/trim"
 	"github.com/eiderdb/eider/kv/pebblekv"
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/lake"
@@ -105,6 +106,8 @@ func run(ctx context.Context, o *options) (*Report, error) {
 		err = rep.dump(ctx, cat, o.lake)
 	case "expire":
 		err = rep.expire(ctx, cat, o)
+	case "trim":
+		err = rep.trim(ctx, cat, o)
 	case "grow":
 		err = grow(ctx, cat, o.lake, o.growth)
 	default:
@@ -195,6 +198,27 @@ func (r *Report) expire(ctx context.Context, cat *store.Catalog, o *options) (er
 	}
 	began := time.Now()
 	r.Result, err = expire.Run(ctx, cat, o.lake, sel, eo)
+	r.Took = time.Since(began)
+	if r.Stopped = errors.Is(err, errStop); r.Stopped {
+		return nil
+	}
+	return err
+}
+
+func (r *Report) trim(ctx context.Context, cat *store.Catalog, o *options) (err error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	progress, err := r.progress(context.WithoutCancel(ctx), cat, o, stop)
+	if err != nil {
+		return err
+	}
+	if o.plan {
+		if r.Plan, err = trim.Preview(ctx, cat, o.lake); err != nil {
+			return err
+		}
+	}
+	began := time.Now()
+	r.Result, err = trim.Run(ctx, cat, o.lake, expire.Options{Committer: newCommitter(), Pace: meta.PaceOptions{Rows: o.rows}, Progress: progress})
 	r.Took = time.Since(began)
 	if r.Stopped = errors.Is(err, errStop); r.Stopped {
 		return nil
