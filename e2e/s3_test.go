@@ -36,7 +36,7 @@ func objectStorage(ctx context.Context, t *testing.T) string {
 		t.Fatal(err)
 	}
 	// Each part takes a port for HTTP, and one for gRPC that is 10000 higher unless it is named.
-	args := []string{"server", "-dir=" + dir, "-ip=127.0.0.1", "-s3", "-s3.config=" + conf, "-master.volumeSizeLimitMB=64", "-volume.max=20", "-master.telemetry=false"}
+	args := []string{"server", "-dir=" + dir, "-ip=127.0.0.1", "-s3", "-s3.config=" + conf, "-master.volumeSizeLimitMB=64", "-volume.max=20", "-volume.minFreeSpace=64MiB", "-master.telemetry=false"}
 	var port int
 	for _, part := range []string{"master", "volume", "filer", "s3"} {
 		for _, suffix := range []string{".port.grpc", ".port"} {

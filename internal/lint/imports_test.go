@@ -45,6 +45,7 @@ var rules = []rule{
 	{"server", []string{"kv", "translate", "server"}},
 	{"cmd/eider", []string{"kv", "translate", "server", "conflict", "gc", "lake", "cmd/eider"}},
 	{"internal/gcstep", []string{"conflict", "gc", "kv", "lake", "translate"}},
+	{"internal/cleanstep", []string{"gc", "kv", "lake", "translate"}},
 	{"internal", []string{"internal", "cmd/eider", "conflict", "=gc/fsck", "gc/jobs", "server"}},
 }
 
