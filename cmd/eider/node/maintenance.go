@@ -15,6 +15,7 @@ import (
 	"github.com/eiderdb/eider/gc/fsck"
 	"github.com/eiderdb/eider/gc/jobs"
 	"github.com/eiderdb/eider/gc/meta"
+	"github.com/eiderdb/eider/gc/trim"
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/lake/files"
 	"github.com/eiderdb/eider/server"
@@ -59,10 +60,12 @@ func (m *maintenance) bodies() (map[gc.Kind]gc.Job, error) {
 	cleaner := clean.New(clean.Options{
 		Store: m.store, Access: access, Fence: m.fence, Commit: committer{m.guard, string(gc.Cleanup)}, Writing: m.writing, Spare: m.spare(),
 	})
+	sweeps := func(k gc.Kind) expire.Options {
+		return expire.Options{Committer: committer{m.guard, string(k)}, Fence: m.mustFence}
+	}
 	return map[gc.Kind]gc.Job{
-		gc.Expire: &expire.Job{Catalog: m.store.Catalog, Options: expire.Options{
-			Committer: committer{m.guard, string(gc.Expire)}, Fence: m.mustFence,
-		}},
+		gc.Expire:  &expire.Job{Catalog: m.store.Catalog, Options: sweeps(gc.Expire)},
+		gc.Trim:    &trim.Job{Catalog: m.store.Catalog, Options: sweeps(gc.Trim)},
 		gc.Cleanup: cleaner.Cleanup(nil),
 		gc.Orphans: cleaner.Orphans(nil),
 		gc.Fsck:    checks{m.store},
