@@ -144,3 +144,15 @@ func TestNamesOfRacingCommits(t *testing.T) {
 		}
 	})
 }
+
+// TestUserOfTheServersSchema: the schema of the server's own tables is not that of the user of its name.
+func TestUserOfTheServersSchema(t *testing.T) {
+	w := newWorld(t)
+	w.run("a", "CREATE SCHEMA eider; CREATE TABLE t (i int)")
+	if got := w.run("a", "SELECT current_user, current_schema(), schemaname FROM pg_tables WHERE tablename = 't'"); !strings.Contains(got, "D eider|public|public") {
+		t.Errorf("%s", got)
+	}
+	if got := w.run("a", "SET search_path = eider; SELECT current_schema()"); !strings.Contains(got, "D eider") {
+		t.Errorf("named, it counts: %s", got)
+	}
+}

@@ -200,13 +200,17 @@ func (s *Session) importSnapshot(id string) error {
 }
 
 // searchPath is the effective search path: schemas that exist, without pg_temp and pg_catalog.
+// "$user" never means the schema that the server keeps its own tables in: a user of its name,
+// which is the usual one, would make tables there from the moment that it exists.
 func (s *Session) searchPath() []string {
 	names := s.set.decoded().searchPath
 	t := s.tx.txn
 	out := make([]string, 0, len(names))
 	for _, n := range names {
 		if n == "$user" {
-			n = s.opts.User
+			if n = s.opts.User; n == settingsSchema {
+				continue
+			}
 		}
 		if n == "pg_catalog" || n == "pg_temp" || n == "information_schema" && t == nil {
 			continue
