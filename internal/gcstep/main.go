@@ -17,12 +17,12 @@ import (
 	"github.com/eiderdb/eider/conflict"
 	"github.com/eiderdb/eider/gc"
 	"github.com/eiderdb/eider/gc/expire"
+	"github.com/eiderdb/eider/gc/fsck"
 	"github.com/eiderdb/eider/gc/meta"
 	"github.com/eiderdb/eider/gc/sweep"
 	"github.com/eiderdb/eider/gc/trim"
 	"github.com/eiderdb/eider/kv/pebblekv"
 	"github.com/eiderdb/eider/kv/store"
-	"github.com/eiderdb/eider/lake"
 	"github.com/eiderdb/eider/translate/guard"
 )
 
@@ -141,14 +141,8 @@ func (r *Report) progress(ctx context.Context, cat *store.Catalog, o *options, s
 			if err != nil {
 				return err
 			}
-			m, err := lake.Load(ctx, l.Source())
-			if err != nil {
-				return err
-			}
-			for _, f := range lake.Check(m) {
-				found = append(found, f.String())
-			}
-			return nil
+			found, err = problems(ctx, l)
+			return err
 		})
 		return found, err
 	}
@@ -268,15 +262,23 @@ func (r *Report) dump(ctx context.Context, cat *store.Catalog, name string) erro
 			slices.Sort(rows)
 			r.Tables[t.Name()] = rows
 		}
-		m, err := lake.Load(ctx, l.Source())
-		if err != nil {
-			return err
-		}
-		for _, f := range lake.Check(m) {
-			r.Findings = append(r.Findings, f.String())
-		}
-		return nil
+		r.Findings, err = problems(ctx, l)
+		return err
 	})
+}
+
+// problems are the invariants that the lake breaks.
+func problems(ctx context.Context, l meta.Lake) (list []string, err error) {
+	rep, err := fsck.Check(ctx, l.Source(), fsck.Options{})
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range rep.Findings {
+		if f.Severity == fsck.Error {
+			list = append(list, f.String())
+		}
+	}
+	return list, nil
 }
 
 func line(t meta.Table, x *meta.Row) string {
