@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -39,26 +38,10 @@ func (r *cleanReport) lines() []string {
 	return out
 }
 
-var cleanStepBinary lazy[string]
-
 // cleanStep runs a job that deletes files on the data folder of a server that is stopped meanwhile.
 func cleanStep(ctx context.Context, t *testing.T, s *server.Server, args ...string) cleanReport {
 	t.Helper()
-	bin, err := cleanStepBinary.get(func() (string, error) {
-		dir, err := os.MkdirTemp("", "eider-cleanstep-")
-		if err != nil {
-			return "", err
-		}
-		cmd := exec.CommandContext(ctx, "go", "build", "-o", dir+"/cleanstep", "./internal/cleanstep")
-		cmd.Dir = tools.Root()
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("building cleanstep: %w\n%s", err, out)
-		}
-		return dir + "/cleanstep", nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := stepBinary(t, &shared.cleanstep, "cleanstep")
 	s.Kill()
 	defer func() {
 		if err := s.Launch(ctx); err != nil {

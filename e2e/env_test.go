@@ -25,10 +25,11 @@ var (
 
 // env is what the tests of one process share: the oracle, the binary, one server. Each is started when it is first asked for.
 type env struct {
-	pg     lazy[*oracle.Server]
-	bin    lazy[string]
-	worker lazy[string]
-	eider  lazy[*server.Server]
+	pg                lazy[*oracle.Server]
+	bin               lazy[string]
+	worker            lazy[string]
+	gcstep, cleanstep lazy[string]
+	eider             lazy[*server.Server]
 
 	skipped atomic.Int64 // comparisons left out because there is no PostgreSQL
 	mu      sync.Mutex
@@ -88,8 +89,13 @@ func (e *env) close() {
 			fmt.Println("stopping PostgreSQL:", err)
 		}
 	}
-	if e.bin.set && os.Getenv("EIDER_E2E_BINARY") == "" {
-		_ = os.RemoveAll(filepath.Dir(e.bin.v))
+	if os.Getenv("EIDER_E2E_BINARY") != "" {
+		e.bin.set = false
+	}
+	for _, l := range []*lazy[string]{&e.bin, &e.gcstep, &e.cleanstep} {
+		if l.set {
+			_ = os.RemoveAll(filepath.Dir(l.v))
+		}
 	}
 }
 
@@ -123,6 +129,22 @@ func eiderBinary(t testing.TB) string {
 			return "", err
 		}
 		return server.Build(context.Background(), dir)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bin
+}
+
+// stepBinary builds a command of internal once.
+func stepBinary(t testing.TB, l *lazy[string], name string) string {
+	t.Helper()
+	bin, err := l.get(func() (string, error) {
+		dir, err := os.MkdirTemp("", "eider-"+name+"-")
+		if err != nil {
+			return "", err
+		}
+		return server.BuildStep(context.Background(), dir, name)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -17,7 +17,6 @@ import (
 
 	"github.com/eiderdb/eider/e2e/internal/duck"
 	"github.com/eiderdb/eider/e2e/internal/server"
-	"github.com/eiderdb/eider/e2e/internal/tools"
 )
 
 // gcReport is what the command gcstep prints.
@@ -34,27 +33,10 @@ type gcReport struct {
 	Peak    int64
 }
 
-var gcStepBinary lazy[string]
-
 // gcStep runs a step of maintenance on the data folder of a server that is stopped.
 func gcStep(ctx context.Context, t testing.TB, dir, db string, args ...string) gcReport {
 	t.Helper()
-	bin, err := gcStepBinary.get(func() (string, error) {
-		dir, err := os.MkdirTemp("", "eider-gcstep-")
-		if err != nil {
-			return "", err
-		}
-		cmd := exec.CommandContext(ctx, "go", "build", "-o", dir+"/gcstep", "./internal/gcstep")
-		cmd.Dir = tools.Root()
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			return "", fmt.Errorf("building gcstep: %w\n%s", err, out)
-		}
-		return dir + "/gcstep", nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := stepBinary(t, &shared.gcstep, "gcstep")
 	var stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, bin, append([]string{"-data", dir, "-db", db}, args...)...)
 	cmd.Stderr = &stderr

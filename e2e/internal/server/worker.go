@@ -11,11 +11,22 @@ import (
 
 // BuildWorker compiles worker/cmd/eider-worker into dir and returns the path.
 func BuildWorker(ctx context.Context, dir string) (string, error) {
-	bin := filepath.Join(dir, "eider-worker")
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", bin, "./cmd/eider-worker")
-	cmd.Dir = filepath.Join(tools.Root(), "worker")
+	return build(ctx, "worker", dir, "./cmd/eider-worker")
+}
+
+// BuildStep compiles one of the commands of internal that tests run on a stopped server's data.
+func BuildStep(ctx context.Context, dir, name string) (string, error) {
+	return build(ctx, ".", dir, "./internal/"+name)
+}
+
+// build compiles a package of the module in a folder of the repository into dir.
+func build(ctx context.Context, module, dir, pkg string) (string, error) {
+	name := filepath.Base(pkg)
+	bin := filepath.Join(dir, name)
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", bin, pkg)
+	cmd.Dir = filepath.Join(tools.Root(), module)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building eider-worker: %w\n%s", err, out)
+		return "", fmt.Errorf("building %s: %w\n%s", name, err, out)
 	}
 	return bin, nil
 }
