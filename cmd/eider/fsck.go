@@ -19,9 +19,9 @@ import (
 	"github.com/eiderdb/eider/conflict/hold"
 	"github.com/eiderdb/eider/gc/fsck"
 	"github.com/eiderdb/eider/gc/fsck/pgrepair"
-	"github.com/eiderdb/eider/gc/paths"
 	"github.com/eiderdb/eider/lake"
 	"github.com/eiderdb/eider/lake/files"
+	"github.com/eiderdb/eider/lake/paths"
 	"github.com/eiderdb/eider/lake/pgsource"
 )
 

@@ -11,8 +11,8 @@ import (
 	"github.com/thanos-io/objstore"
 	"github.com/thanos-io/objstore/providers/azure"
 
-	"github.com/eiderdb/eider/gc/paths"
 	"github.com/eiderdb/eider/lake/files"
+	"github.com/eiderdb/eider/lake/paths"
 )
 
 // AccessOptions say where the server may delete, and with which credentials.

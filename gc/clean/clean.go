@@ -8,9 +8,9 @@ import (
 
 	"github.com/eiderdb/eider/gc"
 	"github.com/eiderdb/eider/gc/meta"
-	"github.com/eiderdb/eider/gc/paths"
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/lake/files"
+	"github.com/eiderdb/eider/lake/paths"
 )
 
 // Options are what a Cleaner works with.

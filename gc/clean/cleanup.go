@@ -8,8 +8,8 @@ import (
 
 	"github.com/eiderdb/eider/gc"
 	"github.com/eiderdb/eider/gc/meta"
-	"github.com/eiderdb/eider/gc/paths"
 	"github.com/eiderdb/eider/kv/store"
+	"github.com/eiderdb/eider/lake/paths"
 )
 
 // Cleanup is the job that deletes the files whose scheduled time has passed, and what has been

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/eiderdb/eider/gc/paths"
+	"github.com/eiderdb/eider/lake/paths"
 )
 
 // disk is a folder of this machine. Everything it does goes through an os.Root, so that

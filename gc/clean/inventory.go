@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"github.com/eiderdb/eider/gc/meta"
-	"github.com/eiderdb/eider/gc/paths"
 	"github.com/eiderdb/eider/kv"
 	"github.com/eiderdb/eider/kv/rel"
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/lake"
 	"github.com/eiderdb/eider/lake/files"
+	"github.com/eiderdb/eider/lake/paths"
 )
 
 // ErrShape: a table that may name files is of an unknown shape. Nothing is deleted.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/eiderdb/eider/gc/paths"
+	"github.com/eiderdb/eider/lake/paths"
 )
 
 // Verdict is what becomes of a file.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/eiderdb/eider/gc/clean"
-	"github.com/eiderdb/eider/gc/paths"
+	"github.com/eiderdb/eider/lake/paths"
 )
 
 // In a bucket there is nothing but names to tell files by.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/thanos-io/objstore"
 
-	"github.com/eiderdb/eider/gc/paths"
+	"github.com/eiderdb/eider/lake/paths"
 )
 
 // objects is a bucket of objstore, for the storages that have no client here.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/eiderdb/eider/gc"
 	"github.com/eiderdb/eider/gc/meta"
-	"github.com/eiderdb/eider/gc/paths"
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/lake/files"
+	"github.com/eiderdb/eider/lake/paths"
 )
 
 // Orphans is the job that deletes files in a lake's folders that nothing names. Each file

@@ -10,8 +10,8 @@ import (
 
 	"github.com/eiderdb/eider/gc"
 	"github.com/eiderdb/eider/gc/meta"
-	"github.com/eiderdb/eider/gc/paths"
 	"github.com/eiderdb/eider/kv/store"
+	"github.com/eiderdb/eider/lake/paths"
 )
 
 // quarantineFolder is where files are moved to: below the data path, or below their own

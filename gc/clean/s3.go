@@ -10,7 +10,7 @@ import (
 
 	"github.com/minio/minio-go/v7"
 
-	"github.com/eiderdb/eider/gc/paths"
+	"github.com/eiderdb/eider/lake/paths"
 )
 
 // bucket is a bucket of S3, or of what speaks its protocol.

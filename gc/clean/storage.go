@@ -6,7 +6,7 @@ import (
 	"iter"
 	"time"
 
-	"github.com/eiderdb/eider/gc/paths"
+	"github.com/eiderdb/eider/lake/paths"
 )
 
 var (

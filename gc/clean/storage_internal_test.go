@@ -11,7 +11,7 @@ import (
 
 	"github.com/thanos-io/objstore"
 
-	"github.com/eiderdb/eider/gc/paths"
+	"github.com/eiderdb/eider/lake/paths"
 )
 
 // Every storage does the same. (S3 is tested by the end-to-end module, on a real server.)

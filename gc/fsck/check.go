@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/eiderdb/eider/gc/paths"
 	"github.com/eiderdb/eider/lake"
+	"github.com/eiderdb/eider/lake/paths"
 )
 
 // Options configure a check.

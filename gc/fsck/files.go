@@ -7,9 +7,9 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/eiderdb/eider/gc/paths"
 	"github.com/eiderdb/eider/lake"
 	"github.com/eiderdb/eider/lake/files"
+	"github.com/eiderdb/eider/lake/paths"
 )
 
 // dataFile is a row of ducklake_data_file, without its path.

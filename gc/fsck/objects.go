@@ -6,8 +6,8 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/eiderdb/eider/gc/paths"
 	"github.com/eiderdb/eider/lake"
+	"github.com/eiderdb/eider/lake/paths"
 )
 
 // table is what is known of a table.

@@ -9,9 +9,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/eiderdb/eider/gc/paths"
 	"github.com/eiderdb/eider/lake"
 	"github.com/eiderdb/eider/lake/files"
+	"github.com/eiderdb/eider/lake/paths"
 )
 
 func TestSame(t *testing.T) {
