@@ -75,8 +75,9 @@ type Request struct {
 	Progress func(Result)
 }
 
-// Scheduler stands for a user in what the server does by itself.
-const Scheduler = "eider"
+// Scheduler stands for a user in what the server does by itself. No job of a user has it: see
+// jobs.Manager.Submit.
+const Scheduler = "scheduler"
 
 // Result is what a job did, or would do.
 type Result struct {
@@ -91,6 +92,29 @@ type Result struct {
 	// Items are the single things, PlanItems of them at most; Cut says that there are more.
 	Items []Item
 	Cut   bool
+}
+
+// What a result's counts call things that were left as they are. They are no work done; every
+// other count is.
+const (
+	LeftPinned   = "pinned snapshots"                // an open transaction can still read them
+	LeftTagged   = "tagged snapshots"                // a tag keeps them
+	LeftToClient = "files left to the client"        // the server may not delete there
+	LeftFailed   = "files that could not be deleted" // the storage refused
+)
+
+// Idle says that nothing was done: there are no counts but of what was left.
+func (r *Result) Idle() bool {
+	for what, n := range r.Counts {
+		switch what {
+		case LeftPinned, LeftTagged, LeftToClient, LeftFailed:
+		default:
+			if n != 0 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // PlanItems bounds the items that a job keeps: they are for people to look at, and the

@@ -142,8 +142,15 @@ func TestNarrowerWins(t *testing.T) {
 		if err != nil {
 			r.Fatal(err)
 		}
-		if got := over.TableRetention("s", "t"); got != (gc.Retention{Age: 5 * day, HasAge: true}) || over.Narrower() {
+		if got := over.TableRetention("r", "t"); got != (gc.Retention{Age: 5 * day, HasAge: true}) || got != over.Retention() {
 			r.Errorf("overridden: %+v", got)
+		}
+		// What a schema or a table has of its own is not overridden.
+		if got := over.TableRetention("s", "u"); got != (gc.Retention{Age: 3 * day, HasAge: true}) {
+			r.Errorf("overridden, in a schema with its own: %+v", got)
+		}
+		if got := over.TableRetention("s", "t"); !got.All() || !over.Narrower() {
+			r.Errorf("overridden, for a table with its own: %+v", got)
 		}
 		if p.Retention().Age != 2*day {
 			r.Error("With changes what it was called on")

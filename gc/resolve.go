@@ -63,7 +63,9 @@ type Policies struct {
 }
 
 // With returns the policies with some overridden, for one run: an ErrPolicy when one of them
-// cannot be. What is overridden counts for the lake and everything in it.
+// cannot be. An override goes before what is set for the lake and the catalog; what is set for a
+// schema or a table goes before it, so that a run for the lake does not take away what a
+// narrower retention was set to keep.
 func (p *Policies) With(values map[string]string) (*Policies, error) {
 	o := &Policies{set: p.set, lake: p.lake, over: maps.Clone(p.over)}
 	if o.over == nil {
@@ -96,15 +98,16 @@ func (p *Policies) Problems() []Problem {
 
 // find returns the setting in force; ok is false when the default is.
 func (p *Policies) find(name string, sc Scope) (parsed, bool) {
-	if x, ok := p.over[name]; ok {
-		return x, true
-	}
+	over, is := p.over[name]
 	for _, x := range p.set.rows {
 		if x.Name == name && x.covers(sc) {
+			if is && x.Level() <= LevelLake {
+				break
+			}
 			return x, true
 		}
 	}
-	return parsed{}, false
+	return over, is
 }
 
 // value is the value in force, the default's where nothing is set.
@@ -188,7 +191,7 @@ func (p *Policies) TableRetention(schema, table string) Retention {
 // Narrower says whether some table or schema of the lake has a retention of its own.
 func (p *Policies) Narrower() bool {
 	for _, x := range p.set.rows {
-		if x.Lake == p.lake && x.Schema != "" && (x.Name == NameRetainAge || x.Name == NameRetainCount) && p.over[x.Name].Name == "" {
+		if x.Lake == p.lake && x.Schema != "" && (x.Name == NameRetainAge || x.Name == NameRetainCount) {
 			return true
 		}
 	}
