@@ -60,7 +60,7 @@ func workerArgs(ctx context.Context, t *testing.T, target script.Target, db stri
 		t.Fatal(err)
 	}
 	return []string{
-		"--server", target.DSN("postgres"), "--catalog", db, "--output", "json", "--threads", "1", "--memory-limit", "1GB",
+		"--server", target.DSN("postgres"), "--catalog", db, "--format", "json", "--threads", "1", "--memory-limit", "1GB",
 		"--extension-dir", filepath.Join(dir, "extensions"),
 	}
 }

@@ -93,6 +93,18 @@ type restoreHistory struct {
 	made   int
 }
 
+// restoreColumns are a table's of restoreHistory.
+const restoreColumns = " (i BIGINT, v VARCHAR DEFAULT 'x', s STRUCT(a INTEGER, b VARCHAR), l INTEGER[])"
+
+// name is one of five names in a schema. The folder of a table with a blank in its name is another one each time that it is made.
+func (h *restoreHistory) name(schema string) string {
+	h.made++
+	if n := h.made % 5; n > 2 {
+		return fmt.Sprintf("%s.\"t %d\"", schema, n)
+	}
+	return fmt.Sprintf("%s.t%d", schema, h.made%5)
+}
+
 // step commits one statement; one that DuckLake refuses is left out.
 func (h *restoreHistory) step(ctx context.Context, t *testing.T) {
 	t.Helper()
@@ -103,12 +115,11 @@ func (h *restoreHistory) step(ctx context.Context, t *testing.T) {
 	if h.r.IntN(2) == 0 {
 		n += 20 // beyond inlining
 	}
-	switch k := h.r.IntN(20); {
+	switch k := h.r.IntN(24); {
 	case len(h.tables) == 0 || k == 0 && len(h.tables) < 4:
-		h.made++
-		name := fmt.Sprintf("main.t%d", h.made%5)
+		name := h.name("main")
 		if h.r.IntN(3) == 0 {
-			name = fmt.Sprintf("other.t%d", h.made%5)
+			name = h.name("other")
 			if _, err := h.s.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS other"); err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +127,7 @@ func (h *restoreHistory) step(ctx context.Context, t *testing.T) {
 		if slices.Contains(h.tables, name) {
 			return
 		}
-		sql = "CREATE TABLE " + name + " (i BIGINT, v VARCHAR DEFAULT 'x', s STRUCT(a INTEGER, b VARCHAR), l INTEGER[])"
+		sql = "CREATE TABLE " + name + restoreColumns
 		after = func() { h.tables = append(h.tables, name) }
 	case k < 7:
 		sql = fmt.Sprintf("INSERT INTO %s (i, v) SELECT i, 'v' || i FROM range(%d, %d) t(i)", pick(), h.next, h.next+n)
@@ -145,7 +156,29 @@ func (h *restoreHistory) step(ctx context.Context, t *testing.T) {
 			sql = fmt.Sprintf("COMMENT ON COLUMN %s.i IS 'c%d'", pick(), h.next)
 		}
 		h.next++
-	case k == 18:
+	case k == 18: // other tables under the names, in other folders
+		from := pick()
+		schema, _, _ := strings.Cut(from, ".")
+		to := h.name(schema)
+		if i := slices.IndexFunc(h.tables, func(s string) bool { return s != from && strings.HasPrefix(s, schema+".") }); i >= 0 && h.r.IntN(2) == 0 {
+			to = h.tables[i]
+		}
+		_, name, _ := strings.Cut(to, ".")
+		sql = fmt.Sprintf("ALTER TABLE %s RENAME TO %s", from, name)
+		if slices.Contains(h.tables, to) {
+			sql = "BEGIN; DROP TABLE " + to + "; " + sql + "; COMMIT"
+		}
+		after = func() {
+			h.tables = append(slices.DeleteFunc(h.tables, func(s string) bool { return s == from || s == to }), to)
+		}
+	case k == 19:
+		sql = "CREATE OR REPLACE TABLE " + pick() + restoreColumns
+	case k == 20:
+		sql = "DROP SCHEMA IF EXISTS other CASCADE"
+		after = func() {
+			h.tables = slices.DeleteFunc(h.tables, func(s string) bool { return strings.HasPrefix(s, "other.") })
+		}
+	case k == 21:
 		sql = fmt.Sprintf("CREATE OR REPLACE VIEW main.w%d AS SELECT %d AS x", h.r.IntN(2), h.next)
 		if h.r.IntN(3) == 0 {
 			sql = fmt.Sprintf("DROP VIEW IF EXISTS main.w%d", h.r.IntN(2))
@@ -157,6 +190,7 @@ func (h *restoreHistory) step(ctx context.Context, t *testing.T) {
 	}
 	if _, err := h.s.Exec(ctx, sql); err != nil {
 		t.Logf("left out: %s: %.200s", sql, err)
+		_, _ = h.s.Exec(ctx, "ROLLBACK") // of a swap
 		return
 	}
 	after()
@@ -214,7 +248,7 @@ func TestRestore(t *testing.T) {
 		fresh := lakeSession(ctx, t, dsn, data)
 		for _, s := range []duck.Session{s, fresh} {
 			for _, row := range mustDuck(ctx, t, s, "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'lake' AND schema_name IN ('main', 'other')").Rows {
-				name := row[0] + "." + row[1]
+				name := fmt.Sprintf("%s.%q", row[0], row[1])
 				n := mustDuck(ctx, t, s, "SELECT count(*) FROM lake."+name).Lines()[0]
 				for _, sql := range []string{
 					"INSERT INTO lake.%s (i) SELECT i FROM range(1000000, 1000060) t(i)", "INSERT INTO lake.%s (i) VALUES (2000000)", "UPDATE lake.%s SET i = i + 1 WHERE i >= 1000000",

@@ -195,21 +195,3 @@ func (r *reader) columnsOf(ctx context.Context, table, n int64) ([]column, error
 	}
 	return below(-1), nil
 }
-
-// folder is where the files of a table are, from the paths that its rows at a snapshot have.
-func (r *reader) folder(ctx context.Context, table, n int64, dataPath string) (string, error) {
-	var schemaPath, tablePath string
-	var schemaRelative, tableRelative bool
-	err := r.tx.QueryRow(ctx, fmt.Sprintf("SELECT coalesce(s.path, ''), coalesce(s.path_is_relative, true), coalesce(t.path, ''), coalesce(t.path_is_relative, true) FROM %s t JOIN %s s ON s.schema_id = t.schema_id WHERE t.table_id = %d AND %s",
-		r.rel("ducklake_table"), r.rel("ducklake_schema"), table, at("t.", n))).Scan(&schemaPath, &schemaRelative, &tablePath, &tableRelative)
-	if err != nil {
-		return "", err
-	}
-	if schemaRelative {
-		schemaPath = dataPath + schemaPath
-	}
-	if tableRelative {
-		tablePath = schemaPath + tablePath
-	}
-	return tablePath, nil
-}

@@ -54,8 +54,12 @@ type run struct {
 	o       Options
 	conn    *pgx.Conn
 	res     Result
-	written map[int64][]file // by the old id of their table
-	used    bool             // the files are a snapshot's, or may be
+	targets map[int64]target // of the attempt's plan, by tables' ids in the old version
+	written map[target][]file
+	// named are the targets whose files the last commit named; used says that it was done, or
+	// may have been.
+	named map[target]bool
+	used  bool
 }
 
 // Run makes a snapshot that is equal to an old one, or finds out what that would do.
@@ -72,22 +76,41 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("connect to the catalog: %w", err)
 	}
-	r := &run{o: o, conn: conn, written: map[int64][]file{}}
+	r := &run{o: o, conn: conn, written: map[target][]file{}}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	defer func() {
-		if !r.used {
-			for _, files := range r.written {
+		for t, files := range r.written {
+			if !r.used || !r.named[t] {
 				remove(files)
 			}
 		}
 	}()
 	for range attempts {
 		err := r.attempt(ctx)
-		if err == nil || !raced(err) {
+		if err == nil || r.used || !raced(err) {
 			return r.res, err
 		}
 	}
 	return r.res, ErrRaced
+}
+
+// refused says whether an error of COMMIT means that nothing was committed. Few do: a server
+// that fails in the middle of it answers with an error as well, PostgreSQL with what ended
+// the session, Eider with 08007.
+func refused(err error) bool {
+	var e *pgconn.PgError
+	switch {
+	case errors.Is(err, pgx.ErrTxCommitRollback): // the answer was ROLLBACK
+		return true
+	case !errors.As(err, &e):
+		return false
+	}
+	switch e.Code {
+	case "40001", "40P01", // lost races; 40003 is an unknown outcome
+		"55000", "55006": // Eider's checks
+		return true
+	}
+	return strings.HasPrefix(e.Code, "23") // constraints, and Eider's checks
 }
 
 // raced says whether an error is that of a commit that came too late, so that nothing of it
@@ -109,7 +132,11 @@ func (r *run) attempt(ctx context.Context) error {
 		if planned, err = rd.head(ctx); err != nil {
 			return err
 		}
-		_, _, err = r.plan(ctx, rd, planned)
+		_, cur, err := r.plan(ctx, rd, planned)
+		if err != nil {
+			return err
+		}
+		r.targets, err = r.findTargets(ctx, rd, planned.id, cur)
 		return err
 	})
 	if err != nil {
@@ -250,41 +277,37 @@ func (r *run) readable(ctx context.Context) error {
 
 // write writes a table's files, unless an attempt before has.
 func (r *run) write(ctx context.Context, rd *reader, o *Object) error {
-	if _, done := r.written[o.ID]; done {
+	to := r.targets[o.ID]
+	if _, done := r.written[to]; done {
 		return nil
-	}
-	dataPath := r.o.DataPath
-	if dataPath == "" {
-		if err := rd.tx.QueryRow(ctx, "SELECT value FROM "+rd.rel("ducklake_metadata")+" WHERE key = 'data_path' AND scope IS NULL").Scan(&dataPath); err != nil {
-			return err
-		}
-	}
-	if !strings.HasSuffix(dataPath, "/") {
-		dataPath += "/"
 	}
 	cols, err := rd.columnsOf(ctx, o.ID, r.res.Snapshot)
 	if err != nil {
 		return err
 	}
-	folder, err := rd.folder(ctx, o.ID, r.res.Snapshot, dataPath)
-	if err != nil {
-		return err
-	}
-	files, err := write(ctx, r.o.DB, r.o.Lake, o, r.res.Snapshot, cols, folder)
-	r.written[o.ID] = files
+	files, err := write(ctx, r.o.DB, r.o.Lake, o, r.res.Snapshot, cols, to.folder)
+	r.written[to] = files
 	return err
 }
 
-// commit sends the batch and commits. From there on the files stay: whether a COMMIT without
-// an answer was done is not known.
+// name returns the files of a table that was written, and notes that they get a snapshot.
+func (r *run) name(o *Object) []file {
+	to := r.targets[o.ID]
+	r.named[to] = true
+	return r.written[to]
+}
+
+// commit sends the batch and commits. From there on the files stay, but for a COMMIT that was
+// certainly refused.
 func (r *run) commit(ctx context.Context, rd *reader, now head, differ []Pair) error {
 	then, cur, err := r.plan(ctx, rd, now)
 	if err != nil {
 		return err
 	}
+	r.named = map[target]bool{}
 	w := newWriter(rd, r.res.Snapshot, now, then, cur)
 	if err := w.objects(ctx, &r.res.Plan, then, func(o *Object, id int64) error {
-		w.files(id, r.written[o.ID])
+		w.files(id, r.name(o))
 		return nil
 	}); err != nil {
 		return err
@@ -294,7 +317,7 @@ func (r *run) commit(ctx context.Context, rd *reader, now head, differ []Pair) e
 		if err != nil {
 			return err
 		}
-		w.replace(&differ[i], r.written[differ[i].Then.ID], inlined)
+		w.replace(&differ[i], r.name(&differ[i].Then), inlined)
 	}
 	for i := range r.res.Keep {
 		if err := w.retag(ctx, &r.res.Keep[i]); err != nil {
@@ -309,14 +332,15 @@ func (r *run) commit(ctx context.Context, rd *reader, now head, differ []Pair) e
 		return err
 	}
 	err = rd.tx.Commit(context.WithoutCancel(ctx))
-	var e *pgconn.PgError
-	r.used = !errors.As(err, &e)
-	if err != nil {
+	r.used = err == nil || !refused(err)
+	if err != nil && r.used {
+		return fmt.Errorf("%w; %w", err, ErrOutcome)
+	} else if err != nil {
 		return err
 	}
 	r.res.New = w.next.id
-	for _, files := range r.written {
-		for _, f := range files {
+	for t := range r.named {
+		for _, f := range r.written[t] {
 			r.res.Files++
 			r.res.Records += f.rows
 			r.res.Bytes += f.bytes

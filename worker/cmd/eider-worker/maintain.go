@@ -52,7 +52,8 @@ It may be ended at any time: SIGTERM lets it finish the step that it is at, a se
 With --all it also has snapshots expired, scheduled files removed and orphans deleted: on Eider by the server's jobs and policies, elsewhere
 by DuckLake's functions and the --...-older-than flags. On Eider the server can do these by itself, see "eider gc".
 
-Windows, and what is done to which table, come from the policies of the catalog where it has them; a flag goes before a policy.
+Windows come from the policies "windows" and "time-zone" of the catalog where it has them; a flag goes before a policy. What is flushed,
+merged and rewritten, and of which tables, is for flags alone to say. On Eider "eider gc pause" without a kind holds this up too.
 
 DuckDB's extensions ducklake and postgres are taken from --extension-dir, or installed from DuckDB's repository. Secrets for object
 storage go into a file of SQL statements (--init-file), and --extension httpfs loads what they need.
@@ -220,7 +221,7 @@ func (a *app) maintain(ctx context.Context, f *maintainFlags) error {
 		}
 	}()
 	defer func() { cancel(); <-done }()
-	rep := &maintain.Reporter{Out: a.out, JSON: f.output == "json"}
+	rep := &maintain.Reporter{Out: a.out, JSON: f.format == "json"}
 	if f.everyTime == 0 {
 		_, err := a.once(ctx, f, rep, stop)
 		return err
@@ -278,7 +279,7 @@ func (a *app) once(ctx context.Context, f *maintainFlags, rep *maintain.Reporter
 	return next, err
 }
 
-// options are the run's: the flags', and what the policies say where there is no flag.
+// options are the run's: the flags', and the windows of the policies where there is no flag.
 func (f *maintainFlags) options(ctx context.Context, cat *maintain.Catalog) (maintain.Options, error) {
 	o := f.o
 	o.Seed = uint64(time.Now().UnixNano())

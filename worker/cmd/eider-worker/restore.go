@@ -20,7 +20,7 @@ type lakeFlags struct {
 	lake            duck.Lake
 	duck            duck.Options
 	initFile        string
-	output          string
+	format          string
 }
 
 func (f *lakeFlags) register(fs *pflag.FlagSet) {
@@ -34,7 +34,7 @@ func (f *lakeFlags) register(fs *pflag.FlagSet) {
 	fs.IntVar(&f.duck.Threads, "threads", 0, "DuckDB's threads, default all CPUs")
 	fs.StringVar(&f.duck.MemoryLimit, "memory-limit", "", "DuckDB's memory, such as 4GB")
 	fs.StringVar(&f.duck.TempDir, "temp-dir", "", "where DuckDB spills to")
-	fs.StringVar(&f.output, "output", "text", "text or json")
+	fs.StringVar(&f.format, "format", "text", "form of the output: text or json")
 }
 
 func badFlag(flag string, err error) error { return usageError{fmt.Errorf("--%s: %w", flag, err)} }
@@ -52,8 +52,8 @@ func (f *lakeFlags) finish(a *app) error {
 	}
 	env(&f.server, "EIDER_SERVER", defaultServer)
 	env(&f.duck.ExtensionDir, "EIDER_EXTENSION_DIR", "")
-	if f.output != "text" && f.output != "json" {
-		return badFlag("output", errors.New("text or json"))
+	if f.format != "text" && f.format != "json" {
+		return badFlag("format", errors.New("text or json"))
 	}
 	if f.initFile != "" {
 		text, err := os.ReadFile(f.initFile)
@@ -165,7 +165,7 @@ func (a *app) restore(ctx context.Context, f *lakeFlags, o restore.Options) (err
 	name(&line.Created, "table ", res.Create)
 	name(&line.Created, "view ", res.CreateViews)
 	name(&line.Created, "macro ", res.CreateMacros)
-	if f.output == "json" {
+	if f.format == "json" {
 		text, err := json.Marshal(line)
 		if err != nil {
 			return err
