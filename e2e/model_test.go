@@ -114,12 +114,18 @@ type world struct {
 
 func newWorld(ctx context.Context, t *testing.T, target script.Target, seed uint64, tables int) *world {
 	t.Helper()
+	return newWorldIn(ctx, t, target, seed, tables, t.TempDir())
+}
+
+// newWorldIn takes the folder of the lake's files.
+func newWorldIn(ctx context.Context, t *testing.T, target script.Target, seed uint64, tables int, data string) *world {
+	t.Helper()
 	db := newDatabase()
 	if err := target.CreateDatabase(ctx, db); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = target.DropDatabase(context.Background(), db) })
-	x, err := storm.NewWorld(ctx, target.DSN(db), t.TempDir(), seed, tables)
+	x, err := storm.NewWorld(ctx, target.DSN(db), data, seed, tables)
 	if err != nil {
 		t.Fatal(err)
 	}
