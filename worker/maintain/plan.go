@@ -194,13 +194,29 @@ func (s *Step) TargetSQL() string {
 }
 
 // retryable says whether an error means that a race was lost. It is DuckLake's own rule for
-// commits, and it goes for its conflicts as well: the next attempt plans the step anew.
+// commits, and it goes for its conflicts as well: the next attempt plans the step anew. Of what
+// a server has said only that counts: the batch before it is full of names and values of the
+// lake. A commit of which it is not known whether it was done is not tried again.
 func retryable(err error) bool {
-	text := strings.ToLower(err.Error())
+	text := strings.ToLower(said(err.Error()))
 	for _, word := range []string{"conflict", "concurrent", "primary key", "unique"} {
 		if strings.Contains(text, word) {
 			return true
 		}
 	}
 	return false
+}
+
+// said is the part of an error's text that comes after the statements: what a server has
+// answered, or that it has not. It is all of the text where there are none.
+func said(text string) string {
+	for _, severity := range []string{"ERROR:", "FATAL:", "PANIC:"} {
+		if i := strings.LastIndex(text, severity); i >= 0 {
+			return text[i+len(severity):]
+		}
+	}
+	if strings.Contains(text, `Failed to execute query "`) {
+		return text[strings.LastIndex(text, `"`)+1:]
+	}
+	return text
 }
