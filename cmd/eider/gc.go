@@ -44,7 +44,7 @@ Kinds of jobs, in the order of a round: expire (snapshots), trim (metadata that 
 has passed), orphans (files that nothing names), fsck (checks).
 
 Exit codes: 0 well done, 1 the command or a job that it waited for has failed or did not finish, 2 wrong use.`,
-		Args: exactly(0, "a command: run, plan, status, jobs, pause, resume, cancel or policy"),
+		Args: exactly(0, "a command: run, plan, status, jobs, pause, resume, cancel, policy or quarantine"),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	g.flags(cmd, "", "metadata schema of one lake; all lakes of the catalog without it")
@@ -64,6 +64,7 @@ Exit codes: 0 well done, 1 the command or a job that it waited for has failed or
 	for _, c := range []*cobra.Command{run, plan} {
 		c.Flags().StringArrayVar(&g.set, "set", nil, "a policy for this run, as name=value; may be repeated")
 	}
+	g.addManifest(plan)
 	jobs := &cobra.Command{Use: "jobs", Short: "List the jobs, the newest first", Args: exactly(0, "no arguments"), RunE: g.with(g.jobs)}
 	jobs.Flags().IntVar(&g.limit, "limit", 20, "jobs to list")
 	pause := &cobra.Command{
@@ -75,7 +76,7 @@ Exit codes: 0 well done, 1 the command or a job that it waited for has failed or
 		jobs, pause,
 		&cobra.Command{Use: "resume [KIND]", Short: "End a pause", Args: oneKind, RunE: g.with(g.resume)},
 		&cobra.Command{Use: "cancel JOB", Short: "End a job that waits or runs", Args: exactly(1, "the id of a job"), RunE: g.with(g.cancel)},
-		g.policyCommand(),
+		g.policyCommand(), g.quarantineCommand(),
 	)
 	return cmd
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"time"
 
 	"github.com/eiderdb/eider/gc"
@@ -19,8 +20,13 @@ type Options struct {
 	Store *store.Store
 	// Access finds the storage of files. None: everything is left to clients.
 	Access Access
-	// Fence says what open transactions hold of a lake.
-	Fence func(txn *store.Txn, lake string) (gc.Fence, error)
+	// Fence says what of a lake is held and what is not due, as the commit that takes rows
+	// off the schedule is judged.
+	Fence func(txn *store.Txn, lake string) (Fence, error)
+	// Grace is the policy deletion-grace of a lake as a transaction finds it stored: the one
+	// by which Fence and Commit judge. A request may ask for a longer one, and a
+	// shorter one counts for nothing. Its error ends a run before anything is deleted. nil: none is stored.
+	Grace func(txn *store.Txn, lake string) (time.Duration, error)
 	// Commit commits what a job writes.
 	Commit meta.Committer
 	// Writing is when the oldest transaction began, of those that are open in any catalog
@@ -38,6 +44,14 @@ type Options struct {
 	// Chunk is how many files one transaction and one batch of deletions have. 1,000 when
 	// zero.
 	Chunk int
+}
+
+// Fence is a gc.Fence that also tells by the time.
+type Fence interface {
+	gc.Fence
+	// Early is Held, and names as well the files that are not due at this moment by the
+	// policies that are stored. A commit that takes those that are not named off the schedule passes.
+	Early(ctx context.Context, files []gc.FileRef) ([]string, error)
 }
 
 // Cleaner deletes files of lakes. It is safe for concurrent use; two jobs of one lake at a
@@ -67,13 +81,32 @@ func New(o Options) *Cleaner {
 // run is one run of a job.
 type run struct {
 	*Cleaner
-	req  *gc.Request
-	cat  *store.Catalog
-	dry  bool
-	sink Sink
-	res  gc.Result
-	seen map[string]bool      // names of the schedule
-	met  map[paths.Place]bool // see again
+	req   *gc.Request
+	cat   *store.Catalog
+	dry   bool
+	sink  Sink
+	res   gc.Result
+	grace time.Duration // in force, see graceIn
+	watch *watch        // of the last look at the catalogs
+	seen  hashes        // names of the schedule
+	met   hashes        // objects, see again
+}
+
+// hashes is a set of texts of which only the hashes are kept. Two that collide are taken for
+// one; the hash is another one in every run.
+type hashes struct {
+	seed maphash.Seed
+	set  map[uint64]struct{}
+}
+
+func newHashes() hashes { return hashes{maphash.MakeSeed(), map[uint64]struct{}{}} }
+
+// add says whether a text is new.
+func (h hashes) add(text string) bool {
+	k := maphash.String(h.seed, text)
+	_, have := h.set[k]
+	h.set[k] = struct{}{}
+	return !have
 }
 
 func (c *Cleaner) begin(r *gc.Request, sink Sink, dry bool) (*run, error) {
@@ -85,7 +118,7 @@ func (c *Cleaner) begin(r *gc.Request, sink Sink, dry bool) (*run, error) {
 		sink = discard{}
 	}
 	return &run{
-		Cleaner: c, req: r, cat: cat, dry: dry, sink: sink, seen: map[string]bool{}, met: map[paths.Place]bool{},
+		Cleaner: c, req: r, cat: cat, dry: dry, sink: sink, grace: r.Policies.DeletionGrace(), seen: newHashes(), met: newHashes(),
 	}, nil
 }
 
@@ -103,6 +136,7 @@ type file struct {
 	size     int64 // bytes; 0 when the file is gone
 	gone     bool
 	aside    bool // it is in quarantine now
+	named    bool // a row names it since the catalogs were looked at, see watch
 	modified time.Time
 	reason   string
 }
@@ -111,8 +145,8 @@ type file struct {
 const (
 	countFiles  = "files"
 	countGone   = "files that were gone"
-	countClient = "files left to the client"
-	countFailed = "files that could not be deleted"
+	countClient = gc.LeftToClient
+	countFailed = gc.LeftFailed
 	countPurged = "files purged from quarantine"
 )
 

@@ -119,12 +119,16 @@ func (h held) Held(_ context.Context, files []gc.FileRef) ([]string, error) {
 	return out, nil
 }
 
+func (h held) Early(ctx context.Context, files []gc.FileRef) ([]string, error) {
+	return h.Held(ctx, files)
+}
+
 func TestFence(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w := newWorld(t)
 	w.allow(dir)
-	w.o.Fence = func(*store.Txn, string) (gc.Fence, error) { return held{path: "main/t/a.parquet"}, nil }
+	w.o.Fence = func(*store.Txn, string) (clean.Fence, error) { return held{path: "main/t/a.parquet"}, nil }
 	l := w.lake("l", dir)
 	write(t, dir+"/main/t/a.parquet", old)
 	for _, dry := range []bool{true, false} {
@@ -258,7 +262,7 @@ func TestOrphansCommittedMeanwhile(t *testing.T) {
 		return time.Time{}
 	}
 	fences := 0
-	w.o.Fence = func(*store.Txn, string) (gc.Fence, error) {
+	w.o.Fence = func(*store.Txn, string) (clean.Fence, error) {
 		fences++
 		return free{}, nil
 	}

@@ -1,10 +1,12 @@
 package clean
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/eiderdb/eider/gc"
 	"github.com/eiderdb/eider/gc/meta"
@@ -72,12 +74,15 @@ func (r *run) due(ctx context.Context, after []byte, only map[int64]*file) (due 
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, v.close()) }()
-	rules := &CleanupRules{Early: &paths.Set{}, Now: r.req.Now, Grace: r.req.Policies.DeletionGrace()}
-	if rules.Live, err = v.live(ctx); err != nil {
-		return nil, nil, err
-	}
 	own, err := v.own(r.req)
 	if err != nil {
+		return nil, nil, err
+	}
+	if r.grace, err = r.graceIn(own.lake.Txn()); err != nil {
+		return nil, nil, err
+	}
+	rules := &CleanupRules{Early: &paths.Set{}, Now: r.req.Now, Grace: r.grace}
+	if rules.Live, err = v.live(ctx); err != nil {
 		return nil, nil, err
 	}
 	err = entries(ctx, own.lake, own.layout, func(e Entry, _ *meta.Row) error {
@@ -106,10 +111,9 @@ func (r *run) due(ctx context.Context, after []byte, only map[int64]*file) (due 
 		case Defer:
 			r.deferred(f, why)
 		case Remove:
-			if r.seen[e.Name] {
+			if !r.seen.add(e.Name) {
 				return nil // several rows for one name go together
 			}
-			r.seen[e.Name] = true
 			if f.reason == "" {
 				f.reason = why
 			}
@@ -126,11 +130,25 @@ func (r *run) due(ctx context.Context, after []byte, only map[int64]*file) (due 
 		return nil, nil, err
 	}
 	due, err = r.twins(ctx, v, due, func(n *named, e Entry) bool { return n == own && !rules.Due(e) })
+	r.watch = v.watch(due)
 	return due, next, err
 }
 
+// graceIn is the grace in force: what is stored, or what the request asks for if that is longer.
+func (r *run) graceIn(txn *store.Txn) (time.Duration, error) {
+	asked := r.req.Policies.DeletionGrace()
+	if r.o.Grace == nil {
+		return asked, nil
+	}
+	stored, err := r.o.Grace(txn, r.req.Lake)
+	if err != nil {
+		return 0, fmt.Errorf("read the policy %s: %w", gc.NameDeletionGrace, err)
+	}
+	return max(asked, stored), nil
+}
+
 func (r *run) isDue(e Entry) bool {
-	return (&CleanupRules{Now: r.req.Now, Grace: r.req.Policies.DeletionGrace()}).Due(e)
+	return (&CleanupRules{Now: r.req.Now, Grace: r.grace}).Due(e)
 }
 
 // own finds the lake that is cleaned, in its newest state.
@@ -166,7 +184,8 @@ func (r *run) dispose(ctx context.Context, free []*file) error {
 	return nil
 }
 
-// fenced asks in a new transaction whether the entries are still there, and free.
+// fenced asks in a new transaction whether the entries are still there, and may go by the
+// rules by which the removal of their rows will be judged: afterwards it would be too late.
 func (r *run) fenced(ctx context.Context, all []*file) (free []*file, err error) {
 	err = meta.Read(ctx, r.cat, func(txn *store.Txn) error {
 		free = nil
@@ -174,58 +193,71 @@ func (r *run) fenced(ctx context.Context, all []*file) (free []*file, err error)
 		if err != nil {
 			return err
 		}
-		var ask []gc.FileRef
-		var there []*file
+		var ask []question
 		for _, f := range all {
-			ref, ok, err := r.entry(ctx, l, f)
+			refs, err := r.entry(ctx, l, f)
 			if err != nil {
 				return err
 			}
-			if ok {
-				ask, there = append(ask, ref), append(there, f)
+			if len(refs) > 0 {
+				ask = append(ask, question{f, refs})
 			}
 		}
-		free, err = r.ask(ctx, txn, ask, there)
+		free, err = r.ask(ctx, txn, ask)
 		return err
 	})
 	return free, err
 }
 
-// ask takes those of some files that nothing holds.
-func (r *run) ask(ctx context.Context, txn *store.Txn, refs []gc.FileRef, all []*file) (free []*file, err error) {
+// question is a file with the rows of the schedule that go with it.
+type question struct {
+	file *file
+	rows []gc.FileRef
+}
+
+// ask takes those of some files that may go by all their rows.
+func (r *run) ask(ctx context.Context, txn *store.Txn, all []question) (free []*file, err error) {
 	fence, err := r.o.Fence(txn, r.req.Lake)
 	if err != nil {
 		return nil, err
 	}
-	why, err := fence.Held(ctx, refs)
+	var refs []gc.FileRef
+	for _, q := range all {
+		refs = append(refs, q.rows...)
+	}
+	why, err := fence.Early(ctx, refs)
 	if err != nil {
 		return nil, fmt.Errorf("ask what is held: %w", err)
 	}
-	for i, f := range all {
-		if why[i] != "" {
-			r.deferred(f, why[i])
+	for _, q := range all {
+		said := ""
+		for _, w := range why[:len(q.rows)] {
+			said = cmp.Or(said, w)
+		}
+		why = why[len(q.rows):]
+		if said != "" {
+			r.deferred(q.file, said)
 		} else {
-			free = append(free, f)
+			free = append(free, q.file)
 		}
 	}
 	return free, nil
 }
 
-// entry finds the row of a file in the schedule.
-func (r *run) entry(ctx context.Context, l meta.Lake, f *file) (ref gc.FileRef, ok bool, err error) {
+// entry finds the rows of a file in the schedule.
+func (r *run) entry(ctx context.Context, l meta.Lake, f *file) (refs []gc.FileRef, err error) {
 	layout, err := r.layout(ctx, l)
 	if err != nil {
-		return ref, false, err
+		return nil, err
 	}
 	err = entries(ctx, l, layout, func(e Entry, row *meta.Row) error {
-		if e.Name != f.Name {
-			return nil
+		if e.Name == f.Name && !e.Start.IsZero() {
+			p := place(row)
+			refs = append(refs, gc.FileRef{ID: e.ID, Path: p.Path, Relative: p.Relative, Start: e.Start.UnixMicro()})
 		}
-		p := place(row)
-		ref, ok = gc.FileRef{ID: e.ID, Path: p.Path, Relative: p.Relative}, true
-		return meta.ErrStop
+		return nil
 	}, meta.Equal("path", meta.Str(f.raw.Path)))
-	return ref, ok, err
+	return refs, err
 }
 
 // layout is what entries of the schedule need of a lake's: the data path.
@@ -326,15 +358,14 @@ func (r *run) again(at paths.Place) bool {
 			at.Name = real
 		}
 	}
-	if r.met[at] {
-		return true
-	}
-	r.met[at] = true
-	return false
+	return !r.met.add(fmt.Sprintf("%d %q %q %q", at.Kind, at.Account, at.Bucket, at.Name))
 }
 
 // group deletes files of one storage, or moves them aside, and takes them off the schedule.
-func (r *run) group(ctx context.Context, g *group) error {
+func (r *run) group(ctx context.Context, g *group) (err error) {
+	if g.files, err = r.unnamed(ctx, g.files); err != nil || len(g.files) == 0 {
+		return err
+	}
 	if _, on := r.req.Policies.Quarantine(); on {
 		return r.aside(ctx, g)
 	}

@@ -51,20 +51,25 @@ func (free) Held(_ context.Context, files []gc.FileRef) ([]string, error) {
 	return make([]string, len(files)), nil
 }
 
+func (f free) Early(ctx context.Context, files []gc.FileRef) ([]string, error) {
+	return f.Held(ctx, files)
+}
+
 // world is a server with one catalog.
 type world struct {
-	t  tb
-	st *store.Store
-	o  clean.Options
+	t   tb
+	st  *store.Store
+	o   clean.Options
+	cat string // the catalog of its lakes
 }
 
 func newWorld(t testing.TB) *world { return worldOf(t, storetest.Open(t)) }
 
 func worldOf(t tb, st *store.Store) *world {
-	w := &world{t: t, st: st}
+	w := &world{t: t, st: st, cat: "lake"}
 	w.o = clean.Options{
 		Store: st, Commit: plain{},
-		Fence: func(*store.Txn, string) (gc.Fence, error) { return free{}, nil },
+		Fence: func(*store.Txn, string) (clean.Fence, error) { return free{}, nil },
 	}
 	return w
 }
@@ -79,7 +84,7 @@ func (w *world) allow(folders ...string) {
 
 func (w *world) do(fn func(txn *store.Txn)) {
 	w.t.Helper()
-	c, err := w.st.Catalog("lake")
+	c, err := w.st.Catalog(w.cat)
 	must(w.t, err)
 	must(w.t, meta.Do(context.Background(), c, plain{}, func(txn *store.Txn) error { fn(txn); return nil }))
 }

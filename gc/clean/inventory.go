@@ -32,6 +32,7 @@ const (
 type inventory struct {
 	txns  []*store.Txn
 	lakes []named
+	at    map[uint32]uint64 // by the catalog's oid, the commit that its newest state is of
 }
 
 // named is one lake in one view.
@@ -44,7 +45,7 @@ type named struct {
 
 // take looks at all catalogs. It must be closed.
 func take(ctx context.Context, st *store.Store) (*inventory, error) {
-	v := &inventory{}
+	v := &inventory{at: map[uint32]uint64{}}
 	for _, c := range st.Catalogs() {
 		cat, err := st.Catalog(c.Name)
 		if errors.Is(err, store.ErrNotFound) {
@@ -66,6 +67,7 @@ func (v *inventory) catalog(ctx context.Context, cat *store.Catalog) error {
 	if err := txn.EnsureSnapshot(); err != nil {
 		return err
 	}
+	v.at[cat.OID()], _ = txn.ViewSeq()
 	held, err := txn.Held()
 	if err != nil {
 		return err

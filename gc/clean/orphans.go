@@ -82,11 +82,14 @@ func (r *run) planned(ctx context.Context, found []*file) error {
 		n := min(len(found), r.o.Chunk)
 		var free []*file
 		err := meta.Read(ctx, r.cat, func(txn *store.Txn) (err error) {
-			ask := make([]gc.FileRef, n)
-			for i, f := range found[:n] {
-				ask[i] = gc.FileRef{ID: f.ID, Path: f.raw.Path, Relative: f.raw.Relative}
+			if r.grace, err = r.graceIn(txn); err != nil {
+				return err
 			}
-			free, err = r.ask(ctx, txn, ask, found[:n])
+			ask := make([]question, n)
+			for i, f := range found[:n] {
+				ask[i] = question{f, []gc.FileRef{{ID: f.ID, Path: f.raw.Path, Relative: f.raw.Relative, Start: r.dueAtOnce().UnixMicro()}}}
+			}
+			free, err = r.ask(ctx, txn, ask)
 			return err
 		})
 		if err != nil {
@@ -284,7 +287,9 @@ func (r *run) judge(ctx context.Context, where *search, listed []*file) (found [
 			found = append(found, f)
 		}
 	}
-	return r.twins(ctx, v, found, func(*named, Entry) bool { return true })
+	found, err = r.twins(ctx, v, found, func(*named, Entry) bool { return true })
+	r.watch = v.watch(found)
+	return found, err
 }
 
 // orphanID is the id in the schedule of a file that never had one. It is above all that a
@@ -296,10 +301,16 @@ func orphanID(name string) int64 {
 	return 1<<62 | int64(h.Sum64()>>2)
 }
 
+// dueAtOnce is the schedule_start of what is due now: an orphan has had the time of its minimum age.
+func (r *run) dueAtOnce() time.Time { return r.req.Now.Add(-r.grace - time.Second) }
+
 // schedule puts orphans into the deletion schedule, due at once.
 func (r *run) schedule(ctx context.Context, where *search, found []*file) error {
-	due := r.req.Now.Add(-r.req.Policies.DeletionGrace() - time.Second)
-	err := meta.Do(ctx, r.cat, r.o.Commit, func(txn *store.Txn) error {
+	err := meta.Do(ctx, r.cat, r.o.Commit, func(txn *store.Txn) (err error) {
+		if r.grace, err = r.graceIn(txn); err != nil {
+			return err
+		}
+		due := r.dueAtOnce()
 		l, err := meta.Open(txn, r.req.Lake)
 		if err != nil {
 			return err
@@ -313,9 +324,9 @@ func (r *run) schedule(ctx context.Context, where *search, found []*file) error 
 		}
 		for _, f := range found {
 			f.Start = due
-			if _, ok, err := r.entry(ctx, l, f); err != nil {
+			if rows, err := r.entry(ctx, l, f); err != nil {
 				return err
-			} else if ok {
+			} else if len(rows) > 0 {
 				continue // of a run that was killed
 			}
 			err := l.Table(scheduleTable).Insert(meta.Values{

@@ -137,6 +137,7 @@ const countAside = "files moved aside"
 
 // Kept is a file in quarantine.
 type Kept struct {
+	Lake    string // metadata schema
 	Job     int64
 	Path    string // where it was, absolute
 	Place   string // where it is, absolute
@@ -145,7 +146,7 @@ type Kept struct {
 	Reason  string
 }
 
-// Quarantined lists the files of a lake that are in quarantine.
+// Quarantined lists the files of a lake that are in quarantine, or with lake "" those of all lakes.
 func (c *Cleaner) Quarantined(ctx context.Context, catalog, lake string) ([]Kept, error) {
 	cat, err := c.o.Store.Catalog(catalog)
 	if err != nil {
@@ -162,25 +163,28 @@ func (c *Cleaner) Quarantined(ctx context.Context, catalog, lake string) ([]Kept
 	return out, err
 }
 
-// keptOf calls fn for the files of a lake in quarantine.
-func keptOf(ctx context.Context, txn *store.Txn, lake string, fn func(Kept, *meta.Row) error) error {
+// keptOf calls fn for the files of a lake in quarantine; lake "" is all.
+func keptOf(ctx context.Context, txn *store.Txn, lake string, fn func(Kept, *meta.Row) error, conds ...meta.Cond) error {
 	t, ok, err := meta.Own(txn, quarantineTable, quarantineColumns()...)
 	if err != nil || !ok {
 		return err
 	}
 	return t.Scan(ctx, func(r *meta.Row) error {
-		if r.Text("lake") != lake {
+		if lake != "" && r.Text("lake") != lake {
 			return nil
 		}
 		at, _ := r.Micros("moved_at")
 		return fn(Kept{
-			Job: r.Num("job"), Path: r.Text("path"), Place: r.Text("place"), Bytes: r.Num("bytes"), MovedAt: timeOf(at), Reason: r.Text("reason"),
+			Lake: r.Text("lake"), Job: r.Num("job"), Path: r.Text("path"), Place: r.Text("place"), Bytes: r.Num("bytes"), MovedAt: timeOf(at), Reason: r.Text("reason"),
 		}, r)
-	})
+	}, conds...)
 }
 
-// dropKept takes a file off the list.
+// dropKept takes files off the list.
 func (c *Cleaner) dropKept(ctx context.Context, cat *store.Catalog, lake string, gone map[Kept]bool) error {
+	if len(gone) == 0 {
+		return nil
+	}
 	return meta.Do(context.WithoutCancel(ctx), cat, c.o.Commit, func(txn *store.Txn) error {
 		return keptOf(context.WithoutCancel(ctx), txn, lake, func(k Kept, r *meta.Row) error {
 			if !gone[k] {
@@ -191,26 +195,47 @@ func (c *Cleaner) dropKept(ctx context.Context, cat *store.Catalog, lake string,
 	})
 }
 
-// purge deletes what has been in quarantine for long enough.
-func (r *run) purge(ctx context.Context) (err error) {
-	keep, _ := r.req.Policies.Quarantine()
-	var due []Kept
-	err = meta.Read(ctx, r.cat, func(txn *store.Txn) error {
-		due = nil
-		return keptOf(ctx, txn, r.req.Lake, func(k Kept, _ *meta.Row) error {
-			if !k.MovedAt.Add(keep).After(r.req.Now) {
-				due = append(due, k)
-			}
+// purge deletes what has been in quarantine for long enough, a round at a time.
+func (r *run) purge(ctx context.Context) error {
+	var at []byte
+	for more := true; more; more = at != nil {
+		due, next, err := r.purgeable(ctx, at)
+		if errors.Is(err, meta.ErrShape) {
+			r.res.Note("the quarantine is not purged: %v", err)
 			return nil
-		})
+		}
+		if err == nil && len(due) > 0 {
+			err = r.purgeRound(ctx, due)
+		}
+		if err != nil {
+			return err
+		}
+		at = next
+	}
+	return nil
+}
+
+// purgeable reads the rows after a position that have been there for long enough. next is
+// nil when there are no more.
+func (r *run) purgeable(ctx context.Context, after []byte) (due []Kept, next []byte, err error) {
+	keep, _ := r.req.Policies.Quarantine()
+	err = meta.Read(ctx, r.cat, func(txn *store.Txn) error {
+		due, next = nil, nil
+		return keptOf(ctx, txn, r.req.Lake, func(k Kept, row *meta.Row) error {
+			if k.MovedAt.Add(keep).After(r.req.Now) {
+				return nil
+			}
+			if due = append(due, k); len(due) < r.o.Round {
+				return nil
+			}
+			next = append([]byte(nil), row.Position()...)
+			return meta.ErrStop
+		}, meta.After(after))
 	})
-	if errors.Is(err, meta.ErrShape) {
-		r.res.Note("the quarantine is not purged: %v", err)
-		return nil
-	}
-	if err != nil || len(due) == 0 {
-		return err
-	}
+	return due, next, err
+}
+
+func (r *run) purgeRound(ctx context.Context, due []Kept) error {
 	v, err := take(ctx, r.o.Store)
 	if err != nil {
 		return err
@@ -235,6 +260,7 @@ func (r *run) purge(ctx context.Context) (err error) {
 			all = append(all, f)
 		}
 	}
+	r.watch = v.watch(all)
 	for len(all) > 0 {
 		n := min(len(all), r.o.Chunk)
 		stores, err := r.stores(ctx, all[:n])
@@ -252,7 +278,10 @@ func (r *run) purge(ctx context.Context) (err error) {
 	return nil
 }
 
-func (r *run) purgeGroup(ctx context.Context, g *group, of map[*file]Kept) error {
+func (r *run) purgeGroup(ctx context.Context, g *group, of map[*file]Kept) (err error) {
+	if g.files, err = r.unnamed(ctx, g.files); err != nil || len(g.files) == 0 {
+		return err
+	}
 	purged := func(f *file) error {
 		r.res.Count(countPurged, 1)
 		r.res.Bytes += max(f.size, 0)
@@ -291,7 +320,7 @@ func (r *run) purgeGroup(ctx context.Context, g *group, of map[*file]Kept) error
 // Undo says which files come back from quarantine.
 type Undo struct {
 	Catalog string
-	Lake    string
+	Lake    string // "": of all lakes
 	Job     int64  // those that one job has moved; 0: of all jobs
 	Path    string // those whose old path is this, or below it; "": all
 }
@@ -301,9 +330,24 @@ type toucher interface {
 	Touch(ctx context.Context, at paths.Place, now time.Time) error
 }
 
+// What Result.Counts calls things that come back.
+const (
+	CountBack    = "files brought back"
+	CountNotBack = "files that could not be brought back"
+)
+
+// picks says whether a file is among those to come back.
+func (u *Undo) picks(k *Kept) bool {
+	if u.Job != 0 && k.Job != u.Job {
+		return false
+	}
+	return u.Path == "" || k.Path == u.Path || strings.HasPrefix(k.Path, strings.TrimSuffix(u.Path, "/")+"/")
+}
+
 // Restore brings files back to where they were. What is there already is not overwritten, and is
 // named in the notes. A file that nothing names is an orphan again afterwards, and as
-// young as one that was just written.
+// young as one that was just written. Files come off the list in chunks: of a call that was
+// killed some may be listed that are back already, and a further call finds that out.
 func (c *Cleaner) Restore(ctx context.Context, u Undo, now time.Time) (res gc.Result, err error) {
 	cat, err := c.o.Store.Catalog(u.Catalog)
 	if err != nil {
@@ -313,24 +357,32 @@ func (c *Cleaner) Restore(ctx context.Context, u Undo, now time.Time) (res gc.Re
 	if err != nil {
 		return res, err
 	}
+	back := map[Kept]bool{}
+	defer func() { err = errors.Join(err, c.dropKept(ctx, cat, u.Lake, back)) }()
 	for _, k := range all {
-		if u.Job != 0 && k.Job != u.Job || u.Path != "" && k.Path != u.Path && !strings.HasPrefix(k.Path, strings.TrimSuffix(u.Path, "/")+"/") {
+		if !u.picks(&k) {
 			continue
 		}
 		if err := c.restore(ctx, k, now); err != nil {
 			if ctx.Err() != nil {
 				return res, context.Cause(ctx)
 			}
-			res.Count("files that could not be brought back", 1)
-			res.Note("%s: %v", k.Path, err)
+			res.Count(CountNotBack, 1)
+			if res.Counts[CountNotBack] <= notedFiles {
+				res.Note("%s: %v", k.Path, err)
+			}
 			continue
 		}
-		if err := c.dropKept(ctx, cat, u.Lake, map[Kept]bool{k: true}); err != nil {
-			return res, err
-		}
-		res.Count("files brought back", 1)
+		back[k] = true
+		res.Count(CountBack, 1)
 		res.Bytes += k.Bytes
 		res.Add(gc.Item{What: "file", Path: k.Path, Bytes: k.Bytes, Reason: "brought back from " + k.Place})
+		if len(back) >= c.o.Chunk {
+			if err := c.dropKept(ctx, cat, u.Lake, back); err != nil {
+				return res, err
+			}
+			clear(back)
+		}
 	}
 	return res, nil
 }
@@ -351,6 +403,11 @@ func (c *Cleaner) restore(ctx context.Context, k Kept, now time.Time) error {
 	}
 	if _, err := c.o.Access.Storage(to); err != nil {
 		return err
+	}
+	if _, err := st.Stat(ctx, from); errors.Is(err, ErrNotFound) {
+		if _, there := st.Stat(ctx, to); there == nil {
+			return nil // an earlier call has moved it
+		}
 	}
 	if t, ok := st.(toucher); ok {
 		if err := t.Touch(ctx, from, now); err != nil {

@@ -79,7 +79,7 @@ func run(ctx context.Context, o *options, step string) (*report, error) {
 	g := guard.New(guard.Options{Clock: func() time.Time { return now }})
 	c := clean.New(clean.Options{
 		Store: st, Access: access, Commit: committer{g}, Spare: []string{o.data},
-		Fence: func(txn *store.Txn, lake string) (gc.Fence, error) { return g.Fence(txn, lake, nil) },
+		Fence: func(txn *store.Txn, lake string) (clean.Fence, error) { return g.Fence(txn, lake, nil) },
 	})
 	over := map[string]string{}
 	for kv := range strings.SplitSeq(o.set, ",") {

@@ -37,7 +37,7 @@ var rules = []rule{
 	{"gc/trim", []string{"=gc", "gc/expire", "gc/meta", "gc/sweep", "kv", "lake"}},
 	{"gc/clean", []string{"=gc", "gc/meta", "kv", "lake"}},
 	{"gc/jobs", []string{"=gc", "gc/meta", "kv", "lake"}},
-	{"gc/sqlface", []string{"=gc", "gc/jobs", "gc/meta", "translate/exec", "translate/pgerr", "translate/types"}},
+	{"gc/sqlface", []string{"=gc", "gc/clean", "gc/jobs", "gc/meta", "translate/exec", "translate/pgerr", "translate/types"}},
 	{"gc", []string{"gc", "kv", "lake", "conflict"}},
 	{"lake/pgsource", []string{"=lake"}},
 	{"lake/paths", []string{"=lake", "=lake/files"}},

@@ -1,5 +1,7 @@
 package store
 
+import "github.com/eiderdb/eider/kv/rel"
+
 // Newest says whether nothing has been committed since t's view.
 func (t *Txn) Newest() bool {
 	return t.view != nil && t.view.seq == t.cat.newest.Load() && t.view.epoch == t.cat.store.engine.Epoch()
@@ -35,4 +37,13 @@ func (t *Txn) NameFree(schema uint32, name string) error {
 		return nil
 	}
 	return &UniqueViolation{Table: "pg_class", Index: "pg_class_relname_nsp_index", Names: []string{"relname", "relnamespace"}}
+}
+
+// ChangedSince says whether commits after one, by its number (see ViewSeq), have changed
+// rows of a table. It looks at the newest state, so that "no" is true for the view of
+// t and every one between. "Yes" may be wrong after the engine reopened its files.
+func (t *Txn) ChangedSince(tbl *rel.Table, seq uint64) bool {
+	t.cat.mu.Lock()
+	defer t.cat.mu.Unlock()
+	return t.cat.lastMod[tbl.Storage] > seq
 }

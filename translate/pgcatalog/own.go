@@ -19,6 +19,7 @@ eider.jobs 15902 v id:int8 lake:text kind:text state:text dry_run:bool asked:tim
 eider.options 15903 v name:text value:text
 eider.pauses 15904 v kind:text since:timestamptz paused_by:text note:text
 eider.policies 15905 v lake:text schema_name:text table_name:text name:text value:text
+eider.quarantine 15910 v lake:text job:int8 path:text place:text bytes:int8 moved_at:timestamptz reason:text
 eider.schedule 15906 v lake:text data_file_id:int8 path:text path_is_relative:bool schedule_start:timestamptz due_at:timestamptz held:text
 eider.sessions 15907 v pid:int4 user_name:text application:text client_addr:text state:text transaction_start:timestamptz lake:text snapshot_id:int8 since:timestamptz query:text
 eider.settings 15908 v lake:text table_id:int8 check:text mode:text

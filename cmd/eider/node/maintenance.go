@@ -32,6 +32,8 @@ type maintenance struct {
 	guard   *guard.Guard
 	// writing is when the oldest transaction began that may have written files, see clean.Options.
 	writing func() time.Time
+	// cleaner deletes files; bodies makes it.
+	cleaner *clean.Cleaner
 }
 
 // manager makes the manager of the jobs.
@@ -57,8 +59,8 @@ func (m *maintenance) bodies() (map[gc.Kind]gc.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	cleaner := clean.New(clean.Options{
-		Store: m.store, Access: access, Fence: m.fence, Commit: committer{m.guard, string(gc.Cleanup)}, Writing: m.writing, Spare: m.spare(),
+	m.cleaner = clean.New(clean.Options{
+		Store: m.store, Access: access, Fence: m.cleanFence, Grace: readableGrace, Commit: committer{m.guard, string(gc.Cleanup)}, Writing: m.writing, Spare: m.spare(),
 	})
 	sweeps := func(k gc.Kind) expire.Options {
 		return expire.Options{Committer: committer{m.guard, string(k)}, Fence: m.mustFence}
@@ -66,13 +68,18 @@ func (m *maintenance) bodies() (map[gc.Kind]gc.Job, error) {
 	return map[gc.Kind]gc.Job{
 		gc.Expire:  &expire.Job{Catalog: m.store.Catalog, Options: sweeps(gc.Expire)},
 		gc.Trim:    &trim.Job{Catalog: m.store.Catalog, Options: sweeps(gc.Trim)},
-		gc.Cleanup: cleaner.Cleanup(nil),
-		gc.Orphans: cleaner.Orphans(nil),
+		gc.Cleanup: m.cleaner.Cleanup(nil),
+		gc.Orphans: m.cleaner.Orphans(nil),
 		gc.Fsck:    checks{m.store},
 	}, nil
 }
 
 func (m *maintenance) fence(txn *store.Txn, lake string) (gc.Fence, error) {
+	return m.guard.Fence(txn, lake, nil)
+}
+
+// cleanFence is fence for what deletes files.
+func (m *maintenance) cleanFence(txn *store.Txn, lake string) (clean.Fence, error) {
 	return m.guard.Fence(txn, lake, nil)
 }
 
@@ -187,6 +194,15 @@ func deletionGrace(txn *store.Txn, lake string) (time.Duration, error) {
 		return unreadableGrace, nil
 	}
 	return p.DeletionGrace(), nil
+}
+
+// readableGrace is deletionGrace for jobs, which end where a policy cannot be read.
+func readableGrace(txn *store.Txn, lake string) (time.Duration, error) {
+	g, err := deletionGrace(txn, lake)
+	if err == nil && g == unreadableGrace {
+		err = fmt.Errorf("%w: one of lake %s cannot be read, so nothing is deleted", gc.ErrPolicy, lake)
+	}
+	return g, err
 }
 
 // unreadableGrace is longer than anybody waits.

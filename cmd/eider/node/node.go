@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"github.com/eiderdb/eider/server"
 	"github.com/eiderdb/eider/server/users"
 	"github.com/eiderdb/eider/translate"
+	"github.com/eiderdb/eider/translate/exec"
 	"github.com/eiderdb/eider/translate/guard"
 )
 
@@ -94,7 +96,7 @@ func Start(ctx context.Context, o *config.Loaded, log *slog.Logger, version stri
 	}
 	shared = translate.NewShared(translate.SharedOptions{
 		PlanCacheEntries: planCache(o.PlanCache), Migrations: migrations(&o.Options, n.store), Rebase: o.Rebase,
-		Funcs: sqlface.Funcs(jobs),
+		Funcs: slices.Concat(sqlface.Funcs(jobs), sqlface.QuarantineFuncs(upkeep.cleaner, time.Now), []exec.Func{sqlface.ManifestFunc(upkeep)}),
 	})
 	n.metrics.WatchPlanCache(func() server.PlanCache {
 		s := shared.PlanStats()
