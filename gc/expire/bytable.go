@@ -2,6 +2,7 @@ package expire
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"time"
 
@@ -12,16 +13,19 @@ import (
 )
 
 // byTable are the snapshots that policies do not keep, of which some are for a schema or
-// table: a snapshot is kept if the policy of a table that it changed keeps it, where the
-// newest so many are counted among those that changed the table. What a snapshot did besides,
-// and one whose changes cannot be read, counts by the lake's own policy.
+// table: a snapshot is kept if the policy of a table that it changed, or dropped, keeps it,
+// where the newest so many are counted among those that changed the table. What a snapshot did
+// besides, and one whose changes cannot be read, counts by the lake's own policy.
+//
+// A table is its name: one that was replaced has another id, and its past counts with that
+// of its successor.
 func byTable(ctx context.Context, l meta.Lake, p *gc.Policies, now time.Time) ([]sweep.Range, error) {
 	tables, err := tableRetentions(ctx, l, p)
 	if err != nil {
 		return nil, err
 	}
 	own := p.Retention()
-	goes, newer := &sweep.IDs{}, map[int64]int64{}
+	goes, newer := &sweep.IDs{}, map[string]int64{}
 	all := int64(0)
 	snapshots, changes := l.Table(meta.SnapshotTable), l.Table("ducklake_snapshot_changes")
 	id, at := snapshots.Column("snapshot_id"), snapshots.Column("snapshot_time")
@@ -38,9 +42,9 @@ func byTable(ctx context.Context, l meta.Lake, p *gc.Policies, now time.Time) ([
 		age := now.Sub(time.UnixMicro(micros))
 		changed, rest := changedTables(textOf(&c), tables)
 		keep := rest && own.Keeps(age, all)
-		for _, t := range changed {
-			keep = keep || tables[t].Keeps(age, newer[t])
-			newer[t]++
+		for name, r := range changed {
+			keep = keep || r.Keeps(age, newer[name])
+			newer[name]++
 		}
 		all++
 		if !keep {
@@ -63,43 +67,100 @@ func textOf(x *meta.Row) string {
 	return x.Text("changes_made")
 }
 
+// named is a table by its last name, with its retention.
+type named struct {
+	name string // of schema and table, quoted
+	gc.Retention
+}
+
 // changedTables are the tables with a retention of their own that a snapshot changed; rest
 // says that it did something else.
-func changedTables(text string, own map[int64]gc.Retention) (ids []int64, rest bool) {
+func changedTables(text string, own map[int64][]named) (tables map[string]gc.Retention, rest bool) {
 	list, err := conflict.ParseChanges(text)
 	if err != nil || len(list) == 0 {
 		return nil, true
 	}
-	seen := map[int64]bool{}
+	tables = map[string]gc.Retention{}
 	for _, c := range list {
-		_, ours := own[c.ID]
-		switch {
-		case !ours || c.Schema != "":
+		of := own[c.ID]
+		if len(of) == 0 || c.Schema != "" {
 			rest = true
-		case !seen[c.ID]:
-			seen[c.ID] = true
-			ids = append(ids, c.ID)
+			continue
+		}
+		for _, n := range of {
+			tables[n.name] = n.Retention
 		}
 	}
-	return ids, rest
+	return tables, rest
 }
 
-// tableRetentions are the retentions of live tables that differ from the lake's.
-func tableRetentions(ctx context.Context, l meta.Lake, p *gc.Policies) (map[int64]gc.Retention, error) {
-	schemas := map[int64]string{}
-	err := l.Table("ducklake_schema").Scan(ctx, func(x *meta.Row) error {
-		schemas[x.Num("schema_id")] = x.Text("schema_name")
+// last are the rows of the last version of something.
+type last struct {
+	begin int64
+	live  bool
+	rows  []nameIn
+}
+
+// nameIn is a name and the id of the schema that it is in.
+type nameIn struct {
+	schema int64
+	name   string
+}
+
+// lastNames reads the name of each id of a table: that of the live version, else of the one
+// that began last. Where several are, all of them count.
+func lastNames(ctx context.Context, t meta.Table, idColumn, nameColumn string) (map[int64]*last, error) {
+	out := map[int64]*last{}
+	err := t.Scan(ctx, func(x *meta.Row) error {
+		id, ok := x.Int(idColumn)
+		if !ok {
+			return nil
+		}
+		span, l := x.Span(), out[id]
+		live := !span.Ended
+		switch {
+		case l == nil || live && !l.live || live == l.live && span.Begin > l.begin:
+			l = &last{begin: span.Begin, live: live}
+			out[id] = l
+		case live != l.live || span.Begin < l.begin:
+			return nil
+		}
+		l.rows = append(l.rows, nameIn{x.Num("schema_id"), x.Text(nameColumn)})
 		return nil
-	}, meta.Null("end_snapshot"))
+	})
+	return out, err
+}
+
+// tableRetentions are the retentions of tables, whether they have ended or not, that differ
+// from the lake's. A table that has several names has each of their retentions: the longest
+// counts.
+func tableRetentions(ctx context.Context, l meta.Lake, p *gc.Policies) (map[int64][]named, error) {
+	schemas, err := lastNames(ctx, l.Table("ducklake_schema"), "schema_id", "schema_name")
 	if err != nil {
 		return nil, err
 	}
-	out, own := map[int64]gc.Retention{}, p.Retention()
-	err = l.Table("ducklake_table").Scan(ctx, func(x *meta.Row) error {
-		if r := p.TableRetention(schemas[x.Num("schema_id")], x.Text("table_name")); r != own {
-			out[x.Num("table_id")] = r
+	tables, err := lastNames(ctx, l.Table("ducklake_table"), "table_id", "table_name")
+	if err != nil {
+		return nil, err
+	}
+	out, own := map[int64][]named{}, p.Retention()
+	for id, t := range tables {
+		var all []named
+		other := false
+		for _, x := range t.rows {
+			in := []nameIn{{}}
+			if s := schemas[x.schema]; s != nil {
+				in = s.rows
+			}
+			for _, s := range in {
+				r := p.TableRetention(s.name, x.name)
+				other = other || r != own
+				all = append(all, named{fmt.Sprintf("%q.%q", s.name, x.name), r})
+			}
 		}
-		return nil
-	}, meta.Null("end_snapshot"))
-	return out, err
+		if other {
+			out[id] = all
+		}
+	}
+	return out, nil
 }

@@ -35,7 +35,6 @@ var (
 type cascade struct {
 	kept *sweep.IDs
 	dead *sweep.IDs // tables of which no kept snapshot sees a version
-	dry  bool
 
 	// of the present transaction
 	lake    meta.Lake
@@ -49,13 +48,6 @@ func (c *cascade) begin(ctx context.Context, l meta.Lake, now time.Time) (err er
 	c.lake, c.files, c.columns = l, &sweep.IDs{}, map[int64]int{}
 	c.sched, err = newScheduler(ctx, l, now)
 	return err
-}
-
-func (c *cascade) delete(x *meta.Row) error {
-	if c.dry {
-		return nil
-	}
-	return x.Delete()
 }
 
 // steps are the walks of the cascade, in their order.
@@ -110,21 +102,6 @@ func (c *cascade) steps(ctx context.Context, l meta.Lake) ([]sweep.Walk, error) 
 	return out, nil
 }
 
-// preview counts what the cascade would remove. Rows that go with another are not counted.
-func (c *cascade) preview(ctx context.Context, l meta.Lake, res *gc.Result) error {
-	c.lake = l
-	steps, err := c.steps(ctx, l)
-	if err != nil {
-		return err
-	}
-	for i := range steps {
-		if err := steps[i].Preview(ctx, l, res); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // deadTables are the tables that no kept snapshot sees.
 func (c *cascade) deadTables(ctx context.Context, l meta.Lake) (*sweep.IDs, error) {
 	t := l.Table("ducklake_table")
@@ -155,9 +132,6 @@ func (c *cascade) dataFile(ctx context.Context, x *meta.Row, res *gc.Result) (in
 		return 0, nil
 	}
 	c.count(x, "data file", id, res)
-	if c.dry {
-		return 1, nil
-	}
 	if err := c.sched.add(ctx, x, id); err != nil {
 		return 0, err
 	}
@@ -221,9 +195,6 @@ func (c *cascade) removeDeleteFile(ctx context.Context, x *meta.Row, res *gc.Res
 		return nil
 	}
 	c.count(x, "delete file", id, res)
-	if c.dry {
-		return nil
-	}
 	if err := c.sched.add(ctx, x, id); err != nil {
 		return err
 	}
@@ -241,7 +212,7 @@ func (c *cascade) count(x *meta.Row, what string, id int64, res *gc.Result) {
 func (c *cascade) removeWhere(ctx context.Context, table, column string, id int64) (n int, err error) {
 	err = c.lake.Table(table).Scan(ctx, func(x *meta.Row) error {
 		n++
-		return c.delete(x)
+		return x.Delete()
 	}, meta.Is(column, id))
 	return n, err
 }
@@ -267,9 +238,6 @@ func (c *cascade) table(ctx context.Context, x *meta.Row, res *gc.Result) (int, 
 	}
 	res.Count("tables", 1)
 	res.Add(gc.Item{What: "table", ID: id, Path: x.Text("table_name")})
-	if c.dry {
-		return 1, nil
-	}
 	names := []string{fmt.Sprint("ducklake_inlined_delete_", id)}
 	err = c.lake.Table("ducklake_inlined_data_tables").Scan(ctx, func(r *meta.Row) error {
 		if name := r.Text("table_name"); strings.HasPrefix(name, fmt.Sprintf("ducklake_inlined_data_%d_", id)) {
@@ -296,13 +264,10 @@ func (c *cascade) table(ctx context.Context, x *meta.Row, res *gc.Result) (int, 
 			return 0, err
 		}
 		res.Count("relations", 1)
-		wrote += dropCost
+		wrote += sweep.DropCost
 	}
 	return wrote, nil
 }
-
-// dropCost is the number of rows whose removal costs what a DROP does.
-const dropCost = 20
 
 // version removes a row that has ended.
 func (c *cascade) version(x *meta.Row, res *gc.Result) (int, error) {
@@ -310,7 +275,7 @@ func (c *cascade) version(x *meta.Row, res *gc.Result) (int, error) {
 		return 0, nil
 	}
 	res.Count("rows of "+x.Table.Name(), 1)
-	return 1, c.delete(x)
+	return 1, x.Delete()
 }
 
 // orphans removes the rows of a table whose owner is gone.
@@ -327,7 +292,7 @@ func (c *cascade) orphans(ctx context.Context, table, owner, column string) swee
 				return 0, nil
 			}
 			res.Count("rows of "+x.Table.Name(), 1)
-			return 1, c.delete(x)
+			return 1, x.Delete()
 		},
 	}
 }

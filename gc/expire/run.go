@@ -85,39 +85,22 @@ func (o Options) choose(ctx context.Context, l meta.Lake, sel Selection) (*Plan,
 	return c.Plan(f), nil
 }
 
-// Preview says what Run would do, and changes nothing.
+// Preview says what Run would do, and changes nothing: it rehearses it in one view.
 func Preview(ctx context.Context, cat *store.Catalog, name string, sel Selection, o Options) (res gc.Result, err error) {
-	if sel.Empty() {
-		return res, nil
-	}
 	err = meta.Read(ctx, cat, func(txn *store.Txn) error {
 		l, err := meta.Open(txn, name)
-		if err != nil {
-			return err
+		if err == nil && !sel.Empty() {
+			res, err = rehearsal(l.Rehearse(), o).run(ctx, sel)
 		}
-		p, err := o.choose(ctx, l, sel)
-		if err != nil {
-			return err
-		}
-		res.Count("snapshots", p.Go.Len())
-		for _, r := range p.Go.Ranges() {
-			for id := r.First; id <= r.Last && !res.Cut; id++ {
-				res.Add(gc.Item{What: "snapshot", ID: id})
-			}
-		}
-		res.Count(pinnedCount, p.Pinned.Len())
-		res.Count(taggedCount, p.Tagged.Len())
-		held(&res)
-		c := &cascade{kept: p.All.Without(p.Go), dry: true}
-		return c.preview(ctx, l, &res)
+		return err
 	})
 	return res, err
 }
 
 // What of the selected snapshots stays, in a result's counts.
 const (
-	pinnedCount = "pinned snapshots"
-	taggedCount = "tagged snapshots"
+	pinnedCount = gc.LeftPinned
+	taggedCount = gc.LeftTagged
 )
 
 // held notes what stays although it was selected.
@@ -139,18 +122,20 @@ func Run(ctx context.Context, cat *store.Catalog, name string, sel Selection, o 
 	if sel.Empty() {
 		return gc.Result{}, nil
 	}
-	r := newRunner(cat, name, o)
-	err := r.snapshots(ctx, sel)
-	if err == nil {
-		err = r.rows(ctx)
-	}
-	return r.sweep.Result, wrap(err)
+	return newRunner(cat, name, o).run(ctx, sel)
 }
 
 // Rows removes the rows that no snapshot sees, as Run does after its snapshots: what an expiry
 // that was ended early has left.
 func Rows(ctx context.Context, cat *store.Catalog, name string, o Options) (gc.Result, error) {
 	r := newRunner(cat, name, o)
+	err := r.rows(ctx)
+	return r.sweep.Result, wrap(err)
+}
+
+// RehearseRows says what Rows would do, and removes it from a lake that is a rehearsal.
+func RehearseRows(ctx context.Context, l meta.Lake, o Options) (gc.Result, error) {
+	r := rehearsal(l, o)
 	err := r.rows(ctx)
 	return r.sweep.Result, wrap(err)
 }
@@ -162,28 +147,36 @@ func wrap(err error) error {
 	return nil
 }
 
-// runner is one Run.
+// runner is one Run, or the rehearsal of one.
 type runner struct {
 	o     Options
-	cat   *store.Catalog
-	lake  string
+	cat   *store.Catalog // nil in a rehearsal
 	sweep sweep.Runner
 }
 
 func newRunner(cat *store.Catalog, name string, o Options) *runner {
-	return &runner{o: o, cat: cat, lake: name, sweep: sweep.Runner{
+	return &runner{o: o, cat: cat, sweep: sweep.Runner{
 		Pace: meta.NewPacer(cat, o.Committer, o.Pace), Lake: name, Progress: o.Progress,
 	}}
+}
+
+func rehearsal(l meta.Lake, o Options) *runner {
+	return &runner{o: o, sweep: sweep.Runner{Lake: l.Name(), Rehearsal: &l}}
+}
+
+func (r *runner) run(ctx context.Context, sel Selection) (gc.Result, error) {
+	err := r.snapshots(ctx, sel)
+	if err == nil {
+		err = r.rows(ctx)
+	}
+	return r.sweep.Result, wrap(err)
 }
 
 // snapshots removes snapshots with the rows of their changes.
 func (r *runner) snapshots(ctx context.Context, sel Selection) error {
 	var p *Plan
-	err := meta.Read(ctx, r.cat, func(txn *store.Txn) error {
-		l, err := meta.Open(txn, r.lake)
-		if err == nil {
-			p, err = r.o.choose(ctx, l, sel)
-		}
+	err := r.sweep.Read(ctx, r.cat, func(l meta.Lake) (err error) {
+		p, err = r.o.choose(ctx, l, sel)
 		return err
 	})
 	if err != nil {
@@ -248,11 +241,7 @@ func removeChanges(ctx context.Context, l meta.Lake, gone *sweep.IDs) error {
 func (r *runner) rows(ctx context.Context) error {
 	c := &cascade{}
 	var steps []sweep.Walk
-	err := meta.Read(ctx, r.cat, func(txn *store.Txn) error {
-		l, err := meta.Open(txn, r.lake)
-		if err != nil {
-			return err
-		}
+	err := r.sweep.Read(ctx, r.cat, func(l meta.Lake) (err error) {
 		var ok bool
 		if c.kept, ok, err = sweep.Kept(ctx, l); err != nil {
 			return err

@@ -291,3 +291,51 @@ func TestByPolicies(t *testing.T) {
 		})
 	}
 }
+
+// The snapshots of a table that was replaced or dropped count by the retention of its last
+// name, with those of its successor.
+func TestByPoliciesOfEndedTables(t *testing.T) {
+	t.Parallel()
+	of := gc.Scope{Lake: "public", Schema: "main", Table: "t"}
+	longer := []gc.Setting{{Name: gc.NameRetainAge, Value: "1s"}, {Scope: of, Name: gc.NameRetainAge, Value: "1h"}}
+	for _, c := range []struct {
+		name     string
+		replaced bool
+		set      []gc.Setting
+		left     []int64
+	}{
+		{"replaced", true, longer, ids(0, 9)},
+		{"dropped", false, longer, append(ids(0, 5), 9)},
+		{"counted by name", true, []gc.Setting{{Name: gc.NameRetainCount, Value: "1"}, {Scope: of, Name: gc.NameRetainCount, Value: "3"}}, ids(7, 9)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cat := context.Background(), small(t, 9)
+			must(t, meta.Do(ctx, cat, plain{}, func(txn *store.Txn) error {
+				l, err := meta.Open(txn, "public")
+				must(t, err)
+				tables := l.Table("ducklake_table")
+				must(t, tables.Scan(ctx, func(x *meta.Row) error { return x.Update(meta.Values{"end_snapshot": meta.Int(5)}) }))
+				drop, later := "dropped_table:1", "inserted_into_table:2" // 2: of no table, or the new one
+				if c.replaced {
+					drop += `,created_table:"main"."t",inserted_into_table:2`
+					must(t, tables.Insert(meta.Values{"table_id": meta.Int(2), "schema_id": meta.Int(0), "begin_snapshot": meta.Int(5), "table_name": meta.Str("t")}))
+				}
+				return l.Table("ducklake_snapshot_changes").Scan(ctx, func(x *meta.Row) error {
+					switch id := x.Num("snapshot_id"); {
+					case id == 5:
+						return x.Update(meta.Values{"changes_made": meta.Str(drop)})
+					case id > 5:
+						return x.Update(meta.Values{"changes_made": meta.Str(later)})
+					}
+					return nil
+				})
+			}))
+			_, err := expire.Run(ctx, cat, "public", expire.ByPolicies(gc.NewSet(c.set).For("public"), at(10)), expire.Options{Committer: plain{}})
+			must(t, err)
+			if d := cmp.Diff(c.left, column(t, cat, meta.SnapshotTable, "snapshot_id")); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package meta
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"slices"
@@ -21,6 +22,7 @@ type Lake struct {
 	txn   *store.Txn
 	space uint32 // oid of the metadata schema
 	name  string
+	dry   *rehearsal // nil: changes are written
 }
 
 // Lakes lists the lakes of a catalog in the order of their names.
@@ -63,17 +65,23 @@ func (l Lake) Txn() *store.Txn { return l.txn }
 // Table returns a table of the lake. It has no rows when there is none of that name.
 func (l Lake) Table(name string) Table {
 	t, ok := l.txn.TableByName(l.space, name)
-	if !ok || t.Kind != rel.KindTable {
+	if !ok || t.Kind != rel.KindTable || l.dropped(name) {
 		return Table{txn: l.txn, name: name}
 	}
-	return Table{txn: l.txn, tbl: t, name: name}
+	return Table{txn: l.txn, tbl: t, name: name, dry: l.dry}
 }
+
+// dropped says whether a rehearsal has dropped a table.
+func (l Lake) dropped(name string) bool { return l.dry != nil && l.dry.tables[name] }
 
 // Tables yields the tables of the lake whose names begin with prefix.
 func (l Lake) Tables(prefix string) iter.Seq[Table] {
 	return func(yield func(Table) bool) {
 		for t := range l.txn.Tables(l.space) {
-			if t.Kind == rel.KindTable && strings.HasPrefix(t.Name, prefix) && !yield(Table{txn: l.txn, tbl: t, name: t.Name}) {
+			if t.Kind != rel.KindTable || !strings.HasPrefix(t.Name, prefix) || l.dropped(t.Name) {
+				continue
+			}
+			if !yield(Table{txn: l.txn, tbl: t, name: t.Name, dry: l.dry}) {
 				return
 			}
 		}
@@ -87,5 +95,19 @@ func (l Lake) DropTable(name string) error {
 	if !t.Exists() {
 		return fmt.Errorf("%w: %q", ErrNoTable, name)
 	}
+	if l.dry != nil {
+		l.dry.tables[name] = true
+		return nil
+	}
 	return l.txn.DropTable(t.tbl.OID)
+}
+
+// DataPath is the lake's data path, "" when none is set: rows of data_path with a scope are
+// settings of schemas and tables.
+func (l Lake) DataPath(ctx context.Context) (string, error) {
+	r, ok, err := l.Table("ducklake_metadata").One(ctx, Equal("key", Str("data_path")), Null("scope"))
+	if err != nil || !ok {
+		return "", err
+	}
+	return r.Text("value"), nil
 }

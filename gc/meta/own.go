@@ -71,7 +71,7 @@ func fits(t *rel.Table, columns []ColumnDef) error {
 		if !ok {
 			return bad("it has no column %q", c.Name)
 		}
-		if (have.Type != c.Type && !(isText(have.Type) && c.Type == Text)) || have.Mod != -1 {
+		if (have.Type != c.Type && !(IsText(have.Type) && c.Type == Text)) || have.Mod != -1 {
 			return bad("its column %q is of another type", c.Name)
 		}
 	}

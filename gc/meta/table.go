@@ -17,6 +17,7 @@ type Table struct {
 	txn  *store.Txn
 	tbl  *rel.Table // nil: there is none
 	name string
+	dry  *rehearsal // nil: changes are written
 }
 
 // Exists says whether there is such a table.
@@ -83,7 +84,7 @@ func (c Column) Int(r *Row) (n int64, ok bool) {
 
 // Text reads a text; ok is false for NULL and for columns of other types.
 func (c Column) Text(r *Row) (s string, ok bool) {
-	if c.c == nil || !isText(c.c.Type) {
+	if c.c == nil || !IsText(c.c.Type) {
 		return "", false
 	}
 	v := c.Value(r)
@@ -213,12 +214,16 @@ func (t Table) Scan(ctx context.Context, fn func(r *Row) error, conds ...Cond) e
 	}
 	defer func() { _ = it.Close() }()
 	r := &Row{Table: t, it: it}
+	var gone *rowSet
+	if t.dry != nil {
+		gone = t.dry.of(t.name)
+	}
 	for n := 0; it.Next(); n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		r.ID, r.Tuple = it.RowID(), it.Tuple()
-		if !t.holds(r, conds) {
+		if gone.has(r.ID) || !t.holds(r, conds) {
 			continue
 		}
 		if err := fn(r); errors.Is(err, ErrStop) {

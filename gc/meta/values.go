@@ -53,7 +53,8 @@ type Values map[string][]byte
 
 func isInteger(oid uint32) bool { return oid == Int8 || oid == Int4 || oid == Int2 }
 
-func isText(oid uint32) bool { return oid == Text || oid == Varchar || oid == Bpchar }
+// IsText says whether values of a type are texts.
+func IsText(oid uint32) bool { return oid == Text || oid == Varchar || oid == Bpchar }
 
 func isTime(oid uint32) bool { return oid == Timestamptz || oid == Timestamp }
 
@@ -73,7 +74,7 @@ func integer(v []byte) (int64, bool) {
 // appendText appends the text form of a value, as PostgreSQL prints it in UTC.
 func appendText(dst []byte, c *rel.Column, v []byte) ([]byte, error) {
 	switch n := len(v); {
-	case isText(c.Type):
+	case IsText(c.Type):
 		return append(dst, v...), nil
 	case isInteger(c.Type):
 		if x, ok := integer(v); ok {

@@ -15,6 +15,9 @@ func (t Table) Insert(values Values) error {
 	if err != nil {
 		return err
 	}
+	if t.dry != nil {
+		return nil
+	}
 	if _, err = t.txn.Insert(t.tbl, tup); err != nil {
 		return fmt.Errorf("meta: insert into %s: %w", t.name, err)
 	}
@@ -27,6 +30,9 @@ func (r *Row) Update(values Values) error {
 	if err != nil {
 		return err
 	}
+	if r.Table.dry != nil {
+		return nil
+	}
 	if err := r.Table.txn.Update(r.Table.tbl, r.ID, r.Tuple, tup); err != nil {
 		return fmt.Errorf("meta: update %s: %w", r.Table.name, err)
 	}
@@ -35,6 +41,10 @@ func (r *Row) Update(values Values) error {
 
 // Delete removes the row.
 func (r *Row) Delete() error {
+	if r.Table.dry != nil {
+		r.Table.dry.of(r.Table.name).add(r.ID)
+		return nil
+	}
 	if err := r.Table.txn.Delete(r.Table.tbl, r.ID, r.Tuple); err != nil {
 		return fmt.Errorf("meta: delete from %s: %w", r.Table.name, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/eiderdb/eider/gc"
 	"github.com/eiderdb/eider/gc/meta"
@@ -39,6 +40,26 @@ type Runner struct {
 	Result gc.Result
 	// Progress takes the result after each transaction; may be nil.
 	Progress func(gc.Result)
+	// Rehearsal is set to find out what would be done: everything runs in its transaction, and
+	// Pace is not needed. See meta.Lake.Rehearse.
+	Rehearsal *meta.Lake
+}
+
+// DropCost is the number of rows whose removal costs what dropping a table does.
+const DropCost = 20
+
+// Read runs fn on the lake's newest state.
+func (r *Runner) Read(ctx context.Context, cat *store.Catalog, fn func(l meta.Lake) error) error {
+	if r.Rehearsal != nil {
+		return fn(*r.Rehearsal)
+	}
+	return meta.Read(ctx, cat, func(txn *store.Txn) error {
+		l, err := meta.Open(txn, r.Lake)
+		if err != nil {
+			return err
+		}
+		return fn(l)
+	})
 }
 
 // Do makes a walk. When ctx ends it returns the cause; what was done is in Result.
@@ -75,6 +96,13 @@ func (r *Runner) Do(ctx context.Context, w Walk) error {
 // it did to the result. It may be repeated, with an empty result each time.
 func (r *Runner) Transaction(ctx context.Context, fn func(l meta.Lake, rows int, res *gc.Result) error) error {
 	var res gc.Result
+	if r.Rehearsal != nil {
+		err := fn(*r.Rehearsal, math.MaxInt, &res)
+		if err == nil {
+			merge(&r.Result, &res)
+		}
+		return err
+	}
 	err := r.Pace.Do(ctx, func(txn *store.Txn) error {
 		l, err := meta.Open(txn, r.Lake)
 		if err != nil {
@@ -89,24 +117,6 @@ func (r *Runner) Transaction(ctx context.Context, fn func(l meta.Lake, rows int,
 	merge(&r.Result, &res)
 	if r.Progress != nil {
 		r.Progress(r.Result.Clone())
-	}
-	return nil
-}
-
-// Preview walks in one transaction. Row must not write; End is not called.
-func (w Walk) Preview(ctx context.Context, l meta.Lake, res *gc.Result) error {
-	if w.Ranges == nil {
-		w.Ranges = [][]meta.Cond{nil}
-	}
-	if w.Begin != nil {
-		if err := w.Begin(l, res); err != nil {
-			return err
-		}
-	}
-	for at := (position{}); at.part < len(w.Ranges); {
-		if err := w.part(ctx, l, &at, res, 1<<62); err != nil {
-			return err
-		}
 	}
 	return nil
 }

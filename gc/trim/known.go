@@ -13,17 +13,16 @@ type known struct {
 	kept       *sweep.IDs // snapshots, and all that may come
 	nextFile   int64      // counters of the newest snapshot
 	nextObject int64
-	files      *sweep.IDs           // data files
-	tables     *sweep.IDs           // tables, whether they have ended or not
-	objects    *sweep.IDs           // what can have tags
-	partitions *sweep.IDs           // partitionings that data files are of
-	begins     map[int64]*sweep.IDs // by table, the snapshots in which its data files begin
-	registered map[string]bool      // relations of inlined rows
+	files      *sweep.IDs      // data files
+	tables     *sweep.IDs      // tables, whether they have ended or not
+	objects    *sweep.IDs      // what can have tags
+	partitions *sweep.IDs      // partitionings that data files are of
+	registered map[string]bool // relations of inlined rows
 }
 
 func know(ctx context.Context, l meta.Lake) (*known, error) {
 	k := &known{
-		objects: &sweep.IDs{}, files: &sweep.IDs{}, partitions: &sweep.IDs{}, begins: map[int64]*sweep.IDs{}, registered: map[string]bool{},
+		objects: &sweep.IDs{}, files: &sweep.IDs{}, partitions: &sweep.IDs{},
 	}
 	snapshots := l.Table(meta.SnapshotTable)
 	ids, err := sweep.IDsOf(ctx, snapshots, "snapshot_id")
@@ -59,31 +58,19 @@ func know(ctx context.Context, l meta.Lake) (*known, error) {
 	if err := k.readFiles(ctx, l); err != nil {
 		return nil, err
 	}
-	err = l.Table(registry).Scan(ctx, func(x *meta.Row) error {
-		k.registered[x.Text("table_name")] = true
-		return nil
-	})
+	k.registered, err = registeredIn(ctx, l)
 	return k, err
 }
 
 func (k *known) readFiles(ctx context.Context, l meta.Lake) error {
 	t := l.Table("ducklake_data_file")
-	id, table, begin, partition := t.Column("data_file_id"), t.Column("table_id"), t.Column("begin_snapshot"), t.Column("partition_id")
+	id, partition := t.Column("data_file_id"), t.Column("partition_id")
 	return t.Scan(ctx, func(x *meta.Row) error {
 		if n, ok := id.Int(x); ok {
 			k.files.Add(n)
 		}
 		if n, ok := partition.Int(x); ok {
 			k.partitions.Add(n)
-		}
-		owner, _ := table.Int(x)
-		if n, ok := begin.Int(x); ok {
-			of := k.begins[owner]
-			if of == nil {
-				of = &sweep.IDs{}
-				k.begins[owner] = of
-			}
-			of.Add(n)
 		}
 		return nil
 	})
@@ -102,15 +89,19 @@ func (k *known) noObject(id int64) bool { return id < k.nextObject && !k.objects
 type version struct{ begin, number int64 }
 
 // superfluous says whether a table does without one of its schema versions. It is in force
-// from its begin to that of the next one: no data file begins there, no snapshot is left
-// there, and no relation of inlined rows has its number. What begins there later is dated
-// back to where something begins now.
-func superfluous(v version, all []version, files, kept *sweep.IDs, inlined []int64) bool {
+// from its begin to that of the next one: no snapshot is left there, no relation of inlined
+// rows has its number, and no data file begins there. What begins there later is dated back
+// to where something begins now. The begins of files are asked for last: they are many.
+func superfluous(v version, all []version, kept *sweep.IDs, inlined []int64, files func() (*sweep.IDs, error)) (bool, error) {
 	next, has := int64(0), false
 	for _, o := range all {
 		if o.begin > v.begin && (!has || o.begin < next) {
 			next, has = o.begin, true
 		}
 	}
-	return has && !kept.Any(v.begin, next-1) && (files == nil || !files.Any(v.begin, next-1)) && !slices.Contains(inlined, v.number)
+	if !has || kept.Any(v.begin, next-1) || slices.Contains(inlined, v.number) {
+		return false, nil
+	}
+	begins, err := files()
+	return err == nil && !begins.Any(v.begin, next-1), err
 }

@@ -38,7 +38,8 @@ func TestSuperfluous(t *testing.T) {
 			for _, n := range inlined {
 				want = want && n != v.number
 			}
-			if got := superfluous(v, all, sweep.NewIDs(files...), sweep.NewIDs(kept...), inlined); got != want {
+			got, err := superfluous(v, all, sweep.NewIDs(kept...), inlined, func() (*sweep.IDs, error) { return sweep.NewIDs(files...), nil })
+			if got != want || err != nil {
 				rt.Fatalf("version %v of %v, kept %v, files %v, inlined %v: %v", v, all, kept, files, inlined, got)
 			}
 		}

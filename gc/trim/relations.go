@@ -2,14 +2,12 @@ package trim
 
 import (
 	"context"
+	"strings"
 
 	"github.com/eiderdb/eider/gc"
 	"github.com/eiderdb/eider/gc/meta"
 	"github.com/eiderdb/eider/gc/sweep"
 )
-
-// dropCost is the number of rows whose removal costs what a DROP does.
-const dropCost = 20
 
 // registration looks at a registered relation of inlined rows. It goes when it is empty and
 // its table has a newer one, as clients drop it after a flush; the registration of one that
@@ -38,7 +36,7 @@ func (t *trimmer) registration(ctx context.Context, x *meta.Row, res *gc.Result)
 	if err != nil || !relation.Exists() {
 		return wrote, err
 	}
-	return wrote + dropCost, t.dropOne(relation, res)
+	return wrote + sweep.DropCost, t.dropOne(relation, res)
 }
 
 // hold says whether a relation is empty; if it is, it is so when the transaction commits.
@@ -46,7 +44,7 @@ func (t *trimmer) hold(ctx context.Context, relation meta.Table) (bool, error) {
 	if _, some, err := relation.One(ctx); some || err != nil {
 		return false, err
 	}
-	if t.dry {
+	if t.lake.Rehearsal() {
 		return true, nil
 	}
 	return true, t.lake.Txn().HoldRows(relation.Descriptor())
@@ -55,9 +53,6 @@ func (t *trimmer) hold(ctx context.Context, relation meta.Table) (bool, error) {
 func (t *trimmer) dropOne(relation meta.Table, res *gc.Result) error {
 	res.Count("relations", 1)
 	res.Add(gc.Item{What: "relation", Path: relation.Name()})
-	if t.dry {
-		return nil
-	}
 	return t.lake.DropTable(relation.Name())
 }
 
@@ -79,10 +74,9 @@ func (t *trimmer) relations(l meta.Lake) []string {
 }
 
 // leaked drops a relation that no client reads, unless it has rows of a table that exists:
-// nobody knows what they are then.
-func (t *trimmer) leaked(ctx context.Context, l meta.Lake, name string, res *gc.Result) (int, error) {
-	t.lake = l
-	relation := l.Table(name)
+// nobody knows what they are then, and the relation is left alone.
+func (t *trimmer) leaked(ctx context.Context, name string, alone *relationNames, res *gc.Result) (int, error) {
+	relation := t.lake.Table(name)
 	id, data := idIn(name, inlinedData)
 	if !data {
 		id, _ = idIn(name, inlinedDelete)
@@ -90,10 +84,8 @@ func (t *trimmer) leaked(ctx context.Context, l meta.Lake, name string, res *gc.
 	if !relation.Exists() {
 		return 0, nil
 	}
-	if data {
-		if _, registered, err := l.Table(registry).One(ctx, meta.Is("table_id", id), meta.Equal("table_name", meta.Str(name))); registered || err != nil {
-			return 0, err
-		}
+	if data && t.registered[name] {
+		return 0, nil
 	}
 	if !t.noTable(id) {
 		empty, err := t.hold(ctx, relation)
@@ -101,21 +93,54 @@ func (t *trimmer) leaked(ctx context.Context, l meta.Lake, name string, res *gc.
 			return 0, err
 		}
 		if !empty {
-			res.Note("relation %s is not registered and has rows: it is left alone", name)
+			alone.add(name)
 			return 0, nil
 		}
 	}
-	return dropCost, t.dropOne(relation, res)
+	return sweep.DropCost, t.dropOne(relation, res)
+}
+
+// namedRelations is how many relations are named in a note.
+const namedRelations = 20
+
+// relationNames are the first of some relations, and their number.
+type relationNames struct {
+	n     int
+	first []string
+}
+
+func (r *relationNames) add(name string) { r.merge(relationNames{1, []string{name}}) }
+
+func (r *relationNames) merge(o relationNames) {
+	r.n += o.n
+	r.first = append(r.first, o.first[:min(len(o.first), namedRelations-len(r.first))]...)
+}
+
+// note says which relations are left alone.
+func (r *relationNames) note(res *gc.Result) {
+	if r.n == 0 {
+		return
+	}
+	more := ""
+	if r.n > len(r.first) {
+		more = " and so on"
+	}
+	res.Note("relations left alone because they have rows and are not registered: %d (%s%s)", r.n, strings.Join(r.first, ", "), more)
 }
 
 // drop drops leaked relations.
 func (t *trimmer) drop(ctx context.Context, r *sweep.Runner, names []string) error {
+	var alone relationNames
 	for len(names) > 0 {
 		var rest []string
-		err := r.Transaction(ctx, func(l meta.Lake, rows int, res *gc.Result) error {
-			rest = names
+		var part relationNames
+		err := r.Transaction(ctx, func(l meta.Lake, rows int, res *gc.Result) (err error) {
+			t.lake, rest, part = l, names, relationNames{}
+			if t.registered, err = registeredIn(ctx, l); err != nil {
+				return err
+			}
 			for wrote := 0; len(rest) > 0 && wrote < rows; rest = rest[1:] {
-				n, err := t.leaked(ctx, l, rest[0], res)
+				n, err := t.leaked(ctx, rest[0], &part, res)
 				if err != nil {
 					return err
 				}
@@ -124,9 +149,22 @@ func (t *trimmer) drop(ctx context.Context, r *sweep.Runner, names []string) err
 			return nil
 		})
 		if err != nil {
+			alone.note(&r.Result)
 			return err
 		}
 		names = rest
+		alone.merge(part)
 	}
+	alone.note(&r.Result)
 	return nil
+}
+
+// registeredIn are the relations of inlined rows that are registered.
+func registeredIn(ctx context.Context, l meta.Lake) (map[string]bool, error) {
+	names := map[string]bool{}
+	err := l.Table(registry).Scan(ctx, func(x *meta.Row) error {
+		names[x.Text("table_name")] = true
+		return nil
+	})
+	return names, err
 }

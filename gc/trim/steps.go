@@ -24,28 +24,25 @@ const reservedColumns = 2_000_000_000
 // trimmer is one run.
 type trimmer struct {
 	*known
-	dry bool
 
 	// of the present transaction
 	lake     meta.Lake
 	versions map[int64][]version   // of tables
 	numbers  map[int64][]int64     // schema versions of the inlined rows of tables
+	begins   map[int64]*sweep.IDs  // snapshots in which data files of tables begin
 	columns  map[int64]*sweep.IDs  // of tables
 	owners   map[string]*sweep.IDs // ids by table and column
 }
 
 func (t *trimmer) begin(l meta.Lake, _ *gc.Result) error {
 	t.lake, t.versions, t.numbers = l, map[int64][]version{}, map[int64][]int64{}
-	t.columns, t.owners = map[int64]*sweep.IDs{}, map[string]*sweep.IDs{}
+	t.columns, t.owners, t.begins = map[int64]*sweep.IDs{}, map[string]*sweep.IDs{}, map[int64]*sweep.IDs{}
 	return nil
 }
 
 // remove removes a row and counts it.
 func (t *trimmer) remove(x *meta.Row, res *gc.Result) (int, error) {
 	res.Count("rows of "+x.Table.Name(), 1)
-	if t.dry {
-		return 1, nil
-	}
 	return 1, x.Delete()
 }
 
@@ -184,7 +181,28 @@ func (t *trimmer) superseded(ctx context.Context, x *meta.Row) (bool, error) {
 		t.versions[table], t.numbers[table] = all, numbers
 	}
 	v := version{x.Num("begin_snapshot"), x.Num("schema_version")}
-	return superfluous(v, all, t.begins[table], t.kept, t.numbers[table]), nil
+	return superfluous(v, all, t.kept, t.numbers[table], func() (*sweep.IDs, error) { return t.beginsOf(ctx, table) })
+}
+
+// beginsOf are the snapshots in which data files of a table begin. They are read in the
+// transaction that reads the registry: a flush that came since the run began has dated its
+// files back, and taken its relation out of the registry.
+func (t *trimmer) beginsOf(ctx context.Context, table int64) (*sweep.IDs, error) {
+	ids, ok := t.begins[table]
+	if ok {
+		return ids, nil
+	}
+	ids = &sweep.IDs{}
+	files := t.lake.Table("ducklake_data_file")
+	begin := files.Column("begin_snapshot")
+	err := files.Scan(ctx, func(x *meta.Row) error {
+		if n, ok := begin.Int(x); ok {
+			ids.Add(n)
+		}
+		return nil
+	}, meta.Is("table_id", table))
+	t.begins[table] = ids
+	return ids, err
 }
 
 // idIn takes the table's id out of the name of a relation.

@@ -20,14 +20,36 @@ func Run(ctx context.Context, cat *store.Catalog, name string, o expire.Options)
 		return res, err
 	}
 	r := &sweep.Runner{Pace: meta.NewPacer(cat, o.Committer, o.Pace), Lake: name, Result: res, Progress: o.Progress}
-	t := &trimmer{}
-	var steps []sweep.Walk
-	var relations []string
+	err = trim(ctx, cat, r)
+	return r.Result, err
+}
+
+// Preview says what Run would remove at this moment, and changes nothing: it rehearses it in
+// one view.
+func Preview(ctx context.Context, cat *store.Catalog, name string) (res gc.Result, err error) {
 	err = meta.Read(ctx, cat, func(txn *store.Txn) error {
 		l, err := meta.Open(txn, name)
 		if err != nil {
 			return err
 		}
+		l = l.Rehearse()
+		if res, err = expire.RehearseRows(ctx, l, expire.Options{}); err != nil {
+			return err
+		}
+		r := &sweep.Runner{Lake: name, Result: res, Rehearsal: &l}
+		err = trim(ctx, cat, r)
+		res = r.Result
+		return err
+	})
+	return res, err
+}
+
+// trim removes what no expiry does.
+func trim(ctx context.Context, cat *store.Catalog, r *sweep.Runner) error {
+	t := &trimmer{}
+	var steps []sweep.Walk
+	var relations []string
+	err := r.Read(ctx, cat, func(l meta.Lake) (err error) {
 		if t.known, err = know(ctx, l); err != nil {
 			return err
 		}
@@ -43,36 +65,9 @@ func Run(ctx context.Context, cat *store.Catalog, name string, o expire.Options)
 		err = t.drop(ctx, r, relations)
 	}
 	if err != nil {
-		err = fmt.Errorf("trim: %w", err)
+		return fmt.Errorf("trim: %w", err)
 	}
-	return r.Result, err
-}
-
-// Preview says what Run would remove at this moment, and changes nothing. What an expiry has
-// left is not in it, nor what only the removal of other rows makes superfluous.
-func Preview(ctx context.Context, cat *store.Catalog, name string) (res gc.Result, err error) {
-	err = meta.Read(ctx, cat, func(txn *store.Txn) error {
-		l, err := meta.Open(txn, name)
-		if err != nil {
-			return err
-		}
-		t := &trimmer{dry: true}
-		if t.known, err = know(ctx, l); err != nil {
-			return err
-		}
-		for _, s := range t.steps(ctx, l) {
-			if err := s.Preview(ctx, l, &res); err != nil {
-				return err
-			}
-		}
-		for _, relation := range t.relations(l) {
-			if _, err := t.leaked(ctx, l, relation, &res); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return res, err
+	return nil
 }
 
 // Job is the trimming of a lake.
