@@ -104,7 +104,7 @@ func TestJobsKilled(t *testing.T) {
 	if got := one(ctx, t, c, "SELECT count(*) FROM ducklake_snapshot"); got != "2" {
 		t.Errorf("%s snapshots", got)
 	}
-	if got := one(ctx, t, c, "SELECT count(*) FROM eider.jobs WHERE state IN ('queued', 'running') AND asked_by <> 'eider'"); got != "0" {
+	if got := one(ctx, t, c, "SELECT count(*) FROM eider.jobs WHERE state IN ('queued', 'running') AND asked_by <> 'scheduler'"); got != "0" {
 		t.Errorf("%s jobs have not ended", got)
 	}
 	inst, err := duck.Open(ctx)

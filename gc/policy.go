@@ -138,7 +138,7 @@ var defs = []Def{
 	{NameOrphansEvery, "duration", "7d", LevelLake, "The same for orphans, which lists all files.", atLeast(parseDuration, time.Minute)},
 	{NameFsckEvery, "duration", "7d", LevelLake, "The same for fsck, which reads all metadata.", atLeast(parseDuration, time.Minute)},
 	{NameTriggerSnapshots, "number, none", none, LevelLake, "A round begins early when a lake has so many snapshots.", orNone(parseCount)},
-	{NameTriggerAge, "duration, none", none, LevelLake, "A round begins early when the oldest snapshot is so old.", orNone(parseDuration)},
+	{NameTriggerAge, "duration, none", none, LevelLake, "A round begins early when the oldest snapshot that may go is so old: it has no tag and is not the newest.", orNone(parseDuration)},
 	{NameTriggerFiles, "number, none", none, LevelLake, "A round begins early when so many files are scheduled for deletion.", orNone(parseCount)},
 	{NameTriggerBytes, "size, none", none, LevelLake, "A round begins early when data files of so many bytes are kept for old snapshots only.", orNone(parseBytes)},
 }

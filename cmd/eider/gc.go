@@ -156,11 +156,11 @@ func (g *gcCommand) run(ctx context.Context, conn *pgx.Conn, args []string) erro
 			}
 			list[i] = now[0]
 		}
-		if s := list[i]["state"]; !g.noWait && s != "done" {
+		if s := list[i]["state"]; !g.noWait && s != "done" && s != "skipped" {
 			failed++
 		}
 	}
-	if err := g.show(list, "id", "lake", "kind", "state", "counts", "bytes", "deferred", "error"); err != nil {
+	if err := g.show(list, "id", "lake", "kind", "state", "dry_run", "counts", "bytes", "deferred", "error"); err != nil {
 		return err
 	}
 	if g.format == "text" {

@@ -109,7 +109,17 @@ func TestGC(t *testing.T) {
 
 	// Turned on, everything runs.
 	gc("policy", "set", "maintenance", "on").want(t, 0)
-	gc("run").want(t, 0, "expire", "cleanup", "orphans", "fsck")
+	gc("run").want(t, 0, "expire", "cleanup", "orphans", "fsck", "the policy orphans is dry-run")
+	is("select bool_and(dry_run)::text from eider.jobs where kind = 'orphans'", "true")
+
+	// The mode of a kind holds for who asks as well.
+	gc("policy", "set", "expire", "off").want(t, 0)
+	gc("run", "expire").want(t, 1, "policy expire of lake public is off")
+	gc("run", "expire", "--set", "expire=on").want(t, 0, "done")
+	gc("pause", "fsck").want(t, 0)
+	gc("run").want(t, 0, "skipped", "policy expire of lake public is off", "maintenance is paused since", "cleanup")
+	gc("resume").want(t, 0)
+	gc("policy", "reset", "expire").want(t, 0)
 	if code, body := get(t, "http://"+p.admin+"/metrics"); code != http.StatusOK ||
 		!strings.Contains(body, `eider_gc_jobs_total{catalog="lake",kind="expire",state="done"}`) {
 		t.Errorf("metrics: %d", code)

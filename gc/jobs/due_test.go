@@ -99,8 +99,25 @@ func TestTriggers(t *testing.T) {
 	w.want(w.settle(), "expire a, trim a, cleanup a")
 	w.clock.advance(triggerGap)
 	w.want(w.settle(), "expire a, cleanup a") // trim had nothing to do
+	w.log.do[gc.Expire] = func(context.Context, *gc.Request) (res gc.Result, err error) {
+		res.Count(gc.LeftPinned, 3)
+		return res, nil
+	}
+	w.clock.advance(triggerGap)
+	w.want(w.settle(), "expire a, cleanup a")
+	w.clock.advance(triggerGap)
+	w.want(w.settle(), "cleanup a") // expiry could do nothing
+	delete(w.log.do, gc.Expire)
 	w.clock.advance(idleGap - triggerGap)
 	w.want(w.settle(), "expire a, trim a, cleanup a")
+	w.policy("", "expire", "dry-run") // a plan removes nothing
+	w.policy("", "trim", "off")
+	w.clock.advance(triggerGap)
+	w.want(w.settle(), "plan expire a, cleanup a")
+	w.clock.advance(triggerGap)
+	w.want(w.settle(), "cleanup a")
+	w.policy("", "expire", "on")
+	w.policy("", "trim", "on")
 	w.policy("", "trigger-snapshots", "none")
 	w.clock.advance(10 * time.Hour) // the oldest is 9 hours old at the begin
 	w.want(w.settle(), "expire a, trim a, cleanup a")
@@ -110,7 +127,7 @@ func TestTriggers(t *testing.T) {
 func TestTriggerOf(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1e9, 0)
-	l := Measure{At: now, Snapshots: 5, Oldest: now.Add(-time.Hour), Scheduled: 7, EndedBytes: 100}
+	l := Measure{At: now, Snapshots: 5, Oldest: now.Add(-9 * time.Hour), Free: now.Add(-time.Hour), Scheduled: 7, EndedBytes: 100}
 	for _, c := range []struct {
 		t    gc.Triggers
 		k    gc.Kind
@@ -320,7 +337,7 @@ func TestMeasure(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			x, err = measureLake(context.Background(), l, limit)
+			x, err = measureLake(context.Background(), l, map[int64]bool{0: true}, limit)
 			return err
 		}))
 		return x
@@ -328,7 +345,7 @@ func TestMeasure(t *testing.T) {
 	got := look(100)
 	now := w.clock.Now()
 	want := Measure{
-		Complete: true, Version: "1.0", Snapshots: 5, NewestID: 4, Oldest: now.Add(-4 * time.Hour), Newest: now, Tables: 1, EndedTables: 1,
+		Complete: true, Version: "1.0", Snapshots: 5, NewestID: 4, Oldest: now.Add(-4 * time.Hour), Newest: now, Free: now.Add(-3 * time.Hour), Tables: 1, EndedTables: 1,
 		Files: 1, FileBytes: 100, FileRows: 10, EndedFiles: 1, EndedBytes: 50, Scheduled: 3, ScheduledPaths: 2,
 		InlinedTables: 2, UnreachableInlined: 1, FileStats: 4, FileStatsOrphaned: 2,
 	}

@@ -21,6 +21,9 @@ var (
 	ErrProblems = errors.New("a policy cannot be read")
 	// ErrBusy is returned when too many jobs wait already.
 	ErrBusy = errors.New("too many jobs wait")
+	// ErrOff is returned for a job that the policies turn off, and is the cause when a policy
+	// that has changed ends a job of the scheduler.
+	ErrOff = errors.New("the policies turn it off")
 	// ErrNotPaused is returned by Resume when nothing is paused.
 	ErrNotPaused = errors.New("it is not paused")
 	// ErrNoTag is returned for a tag that the lake does not have.

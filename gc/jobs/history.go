@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,15 +16,16 @@ import (
 // State is where a job stands.
 type State string
 
-// The states. A job ends in one of the last five.
+// The states. A job ends in one of the last six.
 const (
 	Queued      State = "queued"
 	Running     State = "running"
 	Done        State = "done"
 	Failed      State = "failed"
-	Stopped     State = "stopped"     // by a pause, a closed window or the server's end; it goes on when it is due
+	Stopped     State = "stopped"     // by a pause, a policy, a closed window or the server's end; it goes on when it is due
 	Cancelled   State = "cancelled"   // by somebody
 	Interrupted State = "interrupted" // by a crash
+	Skipped     State = "skipped"     // asked for in a round, but off or paused: it never ran
 )
 
 // Ended says that the job will not change any more.
@@ -181,33 +183,23 @@ func (m *Manager) record(ctx context.Context, cat *store.Catalog, e *Entry) erro
 	return nil
 }
 
-// prune removes the oldest entries beyond those that the history keeps. The last good run
-// of each kind on each lake stays: what is due is told by it.
+// prune removes the oldest entries beyond those that the history keeps. Those by which is told
+// what is due stay: the last of each kind on each lake that was done, and that was cancelled.
 func (m *Manager) prune(ctx context.Context, cat *store.Catalog) error {
 	return meta.Do(ctx, cat, m.o.Committer, func(txn *store.Txn) error {
-		all, err := entries(ctx, txn)
+		t, ok, err := meta.Own(txn, jobsTable, jobsColumns...)
+		if !ok || err != nil {
+			return err
+		}
+		var all []brief
+		err = t.Scan(ctx, func(r *meta.Row) error {
+			all = append(all, briefly(r))
+			return nil
+		})
 		if err != nil || len(all) <= m.o.History {
 			return err
 		}
-		gone := map[int64]bool{}
-		last := map[lakeKind]bool{}
-		for i, kept := len(all)-1, 0; i >= 0; i-- {
-			e := &all[i]
-			key := lakeKind{e.Lake, e.Kind}
-			good := e.State == Done && !last[key]
-			if e.State == Done {
-				last[key] = true
-			}
-			if kept < m.o.History || good || !e.State.Ended() {
-				kept++
-				continue
-			}
-			gone[e.ID] = true
-		}
-		t, err := meta.OwnTable(txn, jobsTable, jobsColumns...)
-		if err != nil {
-			return err
-		}
+		gone := surplus(all, m.o.History)
 		return t.Scan(ctx, func(r *meta.Row) error {
 			if gone[r.Num("id")] {
 				return r.Delete()
@@ -215,6 +207,50 @@ func (m *Manager) prune(ctx context.Context, cat *store.Catalog) error {
 			return nil
 		})
 	})
+}
+
+// brief is what prune needs of an entry. The texts of JSON, of which a plan may be long, are
+// not decoded.
+type brief struct {
+	id    int64
+	key   lakeKind
+	state State
+	told  bool // what is due is told by it, if it is the last of its state
+}
+
+func briefly(r *meta.Row) brief {
+	b := brief{id: r.Num("id"), key: lakeKind{r.Text("lake"), gc.Kind(r.Text("kind"))}, state: State(r.Text("state"))}
+	switch scheduled := r.Text("asked_by") == gc.Scheduler; b.state {
+	case Done:
+		b.told = scheduled || !r.Truth("dry_run") && r.Text("options") == ""
+	case Cancelled:
+		b.told = scheduled
+	}
+	return b
+}
+
+// surplus returns the ids of those to remove, so that the newest are kept.
+func surplus(all []brief, keep int) map[int64]bool {
+	type lastOf struct {
+		lakeKind
+		State
+	}
+	slices.SortFunc(all, func(a, b brief) int { return cmp.Compare(b.id, a.id) })
+	gone, last := map[int64]bool{}, map[lastOf]bool{}
+	kept := 0
+	for _, b := range all {
+		key := lastOf{b.key, b.state}
+		told := b.told && !last[key]
+		if told {
+			last[key] = true
+		}
+		if kept < keep || told || !b.state.Ended() {
+			kept++
+			continue
+		}
+		gone[b.id] = true
+	}
+	return gone
 }
 
 // lakeKind is what jobs are told apart by.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -109,7 +110,7 @@ type past struct {
 	ended    time.Time // end of the last one at all
 	state    State     // of the last one
 	failures int       // failed or interrupted since the last that was done
-	idle     bool      // the last one that was done found nothing to do
+	idle     bool      // the last one that was done has changed nothing
 }
 
 // job is a job that waits or runs.
@@ -199,7 +200,7 @@ func (m *Manager) state(ctx context.Context, cat *store.Catalog) (*catalogState,
 
 // note remembers the end of a job. REQUIRES: Manager.mu.
 func (st *catalogState) note(e *Entry) {
-	if len(e.Overrides) > 0 && e.AskedBy != gc.Scheduler || e.State == Cancelled {
+	if e.AskedBy != gc.Scheduler && (len(e.Overrides) > 0 || e.State == Cancelled) || e.State == Skipped {
 		return // it says nothing about what the policies ask for
 	}
 	key := lakeKind{e.Lake, e.Kind}
@@ -210,7 +211,7 @@ func (st *catalogState) note(e *Entry) {
 		if e.DryRun && e.AskedBy != gc.Scheduler {
 			return
 		}
-		p.done, p.failures, p.idle = e.Ended, 0, len(e.Result.Counts) == 0
+		p.done, p.failures, p.idle = e.Ended, 0, e.DryRun || e.Result.Idle()
 	case Failed, Interrupted:
 		p.failures++
 	}
@@ -226,71 +227,124 @@ type Ask struct {
 	By      string
 	// Overrides are policies that count for this run only.
 	Overrides map[string]string
+	// Skip skips named kinds that are off or paused, as in a request for all.
+	Skip bool
 }
 
 // Submit records jobs and puts them in the queue. They run one after the other, whatever the
-// policies say about windows. It returns the jobs' ids, in order.
+// policies say about windows and whether maintenance is on. It returns the jobs' ids, in order.
+//
+// The mode of a kind holds for them too: a kind that is "dry-run" is planned only, and one that
+// is off does not run, as does one that is paused. A named kind that no lake lets run is refused
+// with an ErrOff or gc.ErrPaused; all others are skipped, and recorded as that. An override of
+// the mode lifts it, and plans may always be made.
 func (m *Manager) Submit(ctx context.Context, a Ask) ([]int64, error) {
 	cat, err := m.catalog(a.Catalog)
 	if err != nil {
 		return nil, err
+	}
+	if a.By == gc.Scheduler {
+		a.By = strconv.Quote(a.By) // a user of the name is not the scheduler
 	}
 	for _, k := range a.Kinds {
 		if m.o.Jobs[k] == nil {
 			return nil, fmt.Errorf("%w: %s", ErrUnavailable, k)
 		}
 	}
+	refuse := len(a.Kinds) > 0 && !a.Skip
 	if len(a.Kinds) == 0 {
 		a.Kinds = slices.DeleteFunc(gc.Kinds(), func(k gc.Kind) bool { return m.o.Jobs[k] == nil })
 	}
-	var lakes []string
-	err = meta.Read(ctx, cat, func(txn *store.Txn) error {
-		for _, l := range meta.Lakes(txn) {
-			if a.Lake == "" || a.Lake == l.Name() {
-				lakes = append(lakes, l.Name())
-			}
-		}
-		if a.Lake != "" && len(lakes) == 0 {
-			return fmt.Errorf("%w: %q in catalog %s", ErrNoLake, a.Lake, a.Catalog)
-		}
-		list, err := pauses(ctx, txn)
-		if err != nil {
-			return err
-		}
-		for _, k := range a.Kinds {
-			if p, is := paused(list, k); is && !a.DryRun {
-				return fmt.Errorf("%w since %s by %s", gc.ErrPaused, p.Since.Format(time.RFC3339), p.By)
-			}
-		}
-		set, err := LoadPolicies(ctx, txn)
-		if err != nil {
-			return err
-		}
-		for _, l := range lakes {
-			p := set.For(l)
-			if _, err := p.With(a.Overrides); err != nil {
-				return err
-			}
-			if err := readable(p); err != nil && !a.DryRun {
-				return err
-			}
-		}
-		return nil
+	var list []Entry
+	err = meta.Read(ctx, cat, func(txn *store.Txn) (err error) {
+		list, err = choose(ctx, txn, &a, refuse)
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	var ids []int64
-	for _, l := range lakes {
-		for _, k := range a.Kinds {
-			id, err := m.enqueue(ctx, cat, Entry{Lake: l, Kind: k, DryRun: a.DryRun, AskedBy: a.By, Overrides: maps.Clone(a.Overrides)})
-			if err != nil {
-				return ids, err
-			}
-			ids = append(ids, id)
+	for _, e := range list {
+		id, err := m.enqueue(ctx, cat, e)
+		if err != nil {
+			return ids, err
 		}
+		ids = append(ids, id)
 	}
 	return ids, nil
+}
+
+// choose makes the entries of a request: queued, or skipped with the reason. With refuse, a
+// kind that is skipped everywhere is an error.
+func choose(ctx context.Context, txn *store.Txn, a *Ask, refuse bool) ([]Entry, error) {
+	var lakes []string
+	for _, l := range meta.Lakes(txn) {
+		if a.Lake == "" || a.Lake == l.Name() {
+			lakes = append(lakes, l.Name())
+		}
+	}
+	if a.Lake != "" && len(lakes) == 0 {
+		return nil, fmt.Errorf("%w: %q in catalog %s", ErrNoLake, a.Lake, a.Catalog)
+	}
+	hold, err := pauses(ctx, txn)
+	if err != nil {
+		return nil, err
+	}
+	if x, all := paused(hold, ""); all && !a.DryRun && !a.Skip {
+		return nil, x.err() // nothing of a round would be left but plans
+	}
+	set, err := LoadPolicies(ctx, txn)
+	if err != nil {
+		return nil, err
+	}
+	var list []Entry
+	runs, reasons := map[gc.Kind]bool{}, map[gc.Kind]error{}
+	for _, l := range lakes {
+		p, err := set.For(l).With(a.Overrides)
+		if err != nil {
+			return nil, err
+		}
+		if err := readable(p); err != nil && !a.DryRun {
+			return nil, err
+		}
+		for _, k := range a.Kinds {
+			e := Entry{Lake: l, Kind: k, State: Queued, DryRun: a.DryRun, AskedBy: a.By, Overrides: maps.Clone(a.Overrides)}
+			if err := allow(p, hold, &e); err != nil {
+				e.State, e.Error, reasons[k] = Skipped, err.Error(), err
+			} else {
+				runs[k] = true
+			}
+			list = append(list, e)
+		}
+	}
+	for _, k := range a.Kinds {
+		if refuse && !runs[k] && reasons[k] != nil {
+			return nil, reasons[k]
+		}
+	}
+	return list, nil
+}
+
+// allow says with an ErrOff or gc.ErrPaused why a job may not run, and makes it a dry run where
+// the mode of its kind lets it do no more. A job of the scheduler is what the mode says, others
+// stay dry runs if they are.
+func allow(p *gc.Policies, hold []Pause, e *Entry) error {
+	scheduled := e.AskedBy == gc.Scheduler
+	if scheduled && !p.Maintenance() {
+		return fmt.Errorf("%w: maintenance of lake %s is off", ErrOff, e.Lake)
+	}
+	switch mode := p.Mode(e.Kind); {
+	case mode == gc.ModeOff && (scheduled || !e.DryRun):
+		return fmt.Errorf("%w: policy %s of lake %s is off", ErrOff, e.Kind, e.Lake)
+	case mode == gc.ModeDryRun:
+		e.DryRun = true
+	case scheduled:
+		e.DryRun = false
+	}
+	if x, held := paused(hold, e.Kind); held && (scheduled || !e.DryRun) {
+		return x.err()
+	}
+	return nil
 }
 
 // readable refuses to work by policies of which some cannot be read.
@@ -303,7 +357,7 @@ func readable(p *gc.Policies) error {
 	return fmt.Errorf("%w, for %s: %w", ErrProblems, x.Scope, x.Err)
 }
 
-// enqueue records a job and puts it in the queue.
+// enqueue records a job and puts it in the queue, unless it is skipped.
 func (m *Manager) enqueue(ctx context.Context, cat *store.Catalog, e Entry) (int64, error) {
 	st, err := m.state(ctx, cat)
 	if err != nil {
@@ -321,13 +375,18 @@ func (m *Manager) enqueue(ctx context.Context, cat *store.Catalog, e Entry) (int
 	case waiting >= m.o.Waiting:
 		return 0, fmt.Errorf("%w: %d", ErrBusy, waiting)
 	}
-	e.State, e.Asked = Queued, m.o.Clock.Now()
+	e.Asked = m.o.Clock.Now()
+	if e.State == Skipped {
+		e.Ended = e.Asked
+	}
 	if err := m.record(ctx, cat, &e); err != nil {
 		return 0, err
 	}
 	m.mu.Lock()
 	st.nextID++
-	st.queue = append(st.queue, &job{entry: e, ended: make(chan struct{})})
+	if e.State == Queued {
+		st.queue = append(st.queue, &job{entry: e, ended: make(chan struct{})})
+	}
 	m.mu.Unlock()
 	m.poke()
 	return e.ID, nil
@@ -438,5 +497,27 @@ func (m *Manager) stopPaused(cat *store.Catalog, k gc.Kind) {
 	defer m.mu.Unlock()
 	if st := m.catalogs[cat.OID()]; st != nil && st.current != nil && !st.current.entry.DryRun && (k == "" || k == st.current.entry.Kind) {
 		st.current.cancel(gc.ErrPaused)
+	}
+}
+
+// recheck ends the running job of the scheduler when policies or pauses, which may have changed
+// since its begin, do not let it go on.
+func (m *Manager) recheck(st *catalogState, set *gc.Set, hold []Pause) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	j := st.current
+	if j == nil || j.entry.AskedBy != gc.Scheduler {
+		return
+	}
+	e, p := j.entry, set.For(j.entry.Lake)
+	err := readable(p)
+	if err == nil {
+		err = allow(p, hold, &e)
+	}
+	if err == nil && e.DryRun && !j.entry.DryRun {
+		err = fmt.Errorf("%w: policy %s of lake %s is dry-run", ErrOff, e.Kind, e.Lake)
+	}
+	if err != nil {
+		j.cancel(err)
 	}
 }

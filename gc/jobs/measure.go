@@ -22,6 +22,9 @@ type Measure struct {
 	Snapshots          int64
 	OldestID, NewestID int64
 	Oldest, Newest     time.Time
+	// Free is the time of the oldest snapshot that an expiry might take: it has no tag and is
+	// not the newest. Zero when there is none.
+	Free time.Time
 
 	Tables, EndedTables int64
 
@@ -43,7 +46,7 @@ func (l *Measure) trigger(t gc.Triggers, k gc.Kind, now time.Time) string {
 	switch {
 	case t.Snapshots > 0 && l.Snapshots >= t.Snapshots:
 		return gc.NameTriggerSnapshots
-	case t.Age > 0 && l.Snapshots > 0 && now.Sub(l.Oldest) >= t.Age:
+	case t.Age > 0 && !l.Free.IsZero() && now.Sub(l.Free) >= t.Age:
 		return gc.NameTriggerAge
 	case t.Files > 0 && l.Scheduled >= t.Files && k == gc.Cleanup:
 		return gc.NameTriggerFiles
@@ -68,7 +71,11 @@ func (m *Manager) measure(ctx context.Context, st *catalogState, txn *store.Txn)
 		if !old.At.IsZero() && now.Sub(old.At) < m.o.Measure {
 			continue
 		}
-		x, err := measureLake(ctx, l, m.o.MeasureRows)
+		tagged, err := tagged(ctx, txn, l.Name())
+		if err != nil {
+			return err
+		}
+		x, err := measureLake(ctx, l, tagged, m.o.MeasureRows)
 		if err != nil {
 			return err
 		}
@@ -94,6 +101,7 @@ type meter struct {
 	ctx   context.Context
 	l     meta.Lake
 	limit int
+	tags  map[int64]bool // ids of snapshots with a tag
 	x     Measure
 	err   error
 }
@@ -129,8 +137,8 @@ func (t *meter) edge(conds ...meta.Cond) (id int64, at time.Time) {
 	return r.Num("snapshot_id"), moment(&r, "snapshot_time")
 }
 
-func measureLake(ctx context.Context, l meta.Lake, limit int) (Measure, error) {
-	t := &meter{ctx: ctx, l: l, limit: limit, x: Measure{Complete: true}}
+func measureLake(ctx context.Context, l meta.Lake, tags map[int64]bool, limit int) (Measure, error) {
+	t := &meter{ctx: ctx, l: l, limit: limit, tags: tags, x: Measure{Complete: true}}
 	t.snapshots()
 	tables := t.tables()
 	files := t.files()
@@ -151,7 +159,11 @@ func (t *meter) snapshots() {
 	x := &t.x
 	x.OldestID, x.Oldest = t.edge()
 	x.NewestID, x.Newest = t.edge(meta.Reverse())
-	x.Snapshots = t.each(meta.SnapshotTable, nil)
+	x.Snapshots = t.each(meta.SnapshotTable, func(r *meta.Row) { // in the order of their ids
+		if id := r.Num("snapshot_id"); x.Free.IsZero() && id != x.NewestID && !t.tags[id] {
+			x.Free = moment(r, "snapshot_time")
+		}
+	})
 	if x.Snapshots >= int64(t.limit) { // ids have hardly a gap but at expiry, which takes the oldest
 		x.Snapshots = max(x.Snapshots, x.NewestID-x.OldestID+1)
 	}

@@ -116,6 +116,7 @@ func (m *Manager) look(ctx context.Context, cat *store.Catalog) error {
 		if hold, err = pauses(ctx, txn); err != nil {
 			return err
 		}
+		m.recheck(st, set, hold)
 		for _, l := range meta.Lakes(txn) {
 			lakes = append(lakes, l.Name())
 		}
@@ -143,7 +144,7 @@ func (m *Manager) look(ctx context.Context, cat *store.Catalog) error {
 			if due, _ := m.due(st, p, k); due.After(now) {
 				continue
 			}
-			e := Entry{Lake: l, Kind: k, DryRun: mode == gc.ModeDryRun, AskedBy: gc.Scheduler}
+			e := Entry{Lake: l, Kind: k, State: Queued, DryRun: mode == gc.ModeDryRun, AskedBy: gc.Scheduler}
 			if m.waits(st, &e) {
 				continue
 			}
@@ -155,12 +156,13 @@ func (m *Manager) look(ctx context.Context, cat *store.Catalog) error {
 	return nil
 }
 
-// waits says whether a job like this one waits or runs.
+// waits says whether a job like this one waits or runs. One of the scheduler that waits becomes
+// what the policies say when it is its turn.
 func (m *Manager) waits(st *catalogState, e *Entry) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	like := func(j *job) bool {
-		return j.entry.Lake == e.Lake && j.entry.Kind == e.Kind && j.entry.DryRun == e.DryRun
+		return j.entry.Lake == e.Lake && j.entry.Kind == e.Kind && (j.entry.DryRun == e.DryRun || j.entry.AskedBy == gc.Scheduler)
 	}
 	return st.current != nil && like(st.current) || slices.ContainsFunc(st.queue, like)
 }
@@ -173,6 +175,8 @@ func (m *Manager) due(st *catalogState, p *gc.Policies, k gc.Kind) (at time.Time
 	switch {
 	case past.state == Stopped:
 		return past.ended, "it was stopped"
+	case past.state == Cancelled:
+		return past.ended.Add(p.Every(k)), "it was cancelled"
 	case past.failures == 1 && past.state == Interrupted:
 		return past.ended, "it was interrupted"
 	case past.failures > 0:
@@ -251,8 +255,9 @@ func (m *Manager) work(ctx context.Context, st *catalogState, j *job) {
 // perform does the work of a job.
 func (m *Manager) perform(ctx context.Context, st *catalogState, j *job) (res gc.Result, err error) {
 	e := j.entry // only this goroutine changes it while the job runs
+	defer func() { err = causeOf(ctx, err) }()
 	if ctx.Err() != nil {
-		return res, errStopping
+		return res, ctx.Err()
 	}
 	policies, err := m.admit(ctx, st, &e)
 	if err != nil {
@@ -265,7 +270,7 @@ func (m *Manager) perform(ctx context.Context, st *catalogState, j *job) (res gc
 	now := m.o.Clock.Now()
 	e.State, e.Started = Running, now
 	m.mu.Lock()
-	j.entry.State, j.entry.Started, j.saved = Running, now, now
+	j.entry.State, j.entry.Started, j.entry.DryRun, j.saved = Running, now, e.DryRun, now
 	m.mu.Unlock()
 	if err := m.record(ctx, st.cat, &e); err != nil {
 		return res, err
@@ -287,18 +292,28 @@ func (m *Manager) perform(ctx context.Context, st *catalogState, j *job) (res gc
 	}()
 	if e.DryRun {
 		res, err = body.Plan(ctx, r)
+		if policies.Mode(e.Kind) == gc.ModeDryRun && e.AskedBy != gc.Scheduler {
+			res.Note("only planned, because the policy %s is dry-run: set it to on, or override it for one run (%[1]s=on)", e.Kind)
+		}
 	} else {
 		res, err = body.Run(ctx, r)
-	}
-	if err != nil && ctx.Err() != nil {
-		if err = context.Cause(ctx); errors.Is(err, context.Canceled) {
-			err = errStopping
-		}
 	}
 	return res, err
 }
 
-// admit looks once more whether a job may run, and by which policies: it may have waited.
+// causeOf is the error of a job, and why its context has ended if that was before it had.
+func causeOf(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil {
+		return err
+	}
+	if err = context.Cause(ctx); errors.Is(err, context.Canceled) {
+		return errStopping
+	}
+	return err
+}
+
+// admit looks once more whether a job may run, whether as more than a dry run, and by which
+// policies: it may have waited.
 func (m *Manager) admit(ctx context.Context, st *catalogState, e *Entry) (p *gc.Policies, err error) {
 	err = meta.Read(ctx, st.cat, func(txn *store.Txn) error {
 		if _, err := meta.Open(txn, e.Lake); err != nil {
@@ -311,20 +326,14 @@ func (m *Manager) admit(ctx context.Context, st *catalogState, e *Entry) (p *gc.
 		if p, err = set.For(e.Lake).With(e.Overrides); err != nil {
 			return err
 		}
-		if e.DryRun {
-			return nil
-		}
-		if err := readable(p); err != nil {
+		if err := readable(p); err != nil && (e.AskedBy == gc.Scheduler || !e.DryRun) {
 			return err
 		}
 		hold, err := pauses(ctx, txn)
 		if err != nil {
 			return err
 		}
-		if _, held := paused(hold, e.Kind); held {
-			return gc.ErrPaused
-		}
-		return nil
+		return allow(p, hold, e)
 	})
 	if err == nil && e.AskedBy == gc.Scheduler {
 		if w, loc := p.Windows(); !w.Open(m.o.Clock.Now().In(loc)) {
@@ -394,7 +403,8 @@ func (m *Manager) end(ctx context.Context, st *catalogState, j *job, res gc.Resu
 		e.State = Done
 	case errors.Is(err, ErrCancelled):
 		e.State = Cancelled
-	case errors.Is(err, gc.ErrPaused), errors.Is(err, gc.ErrWindowClosed), errors.Is(err, errStopping):
+	case errors.Is(err, gc.ErrPaused), errors.Is(err, gc.ErrWindowClosed), errors.Is(err, errStopping), errors.Is(err, ErrOff),
+		errors.Is(err, ErrProblems):
 		e.State = Stopped
 	default:
 		e.State = Failed

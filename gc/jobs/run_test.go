@@ -170,7 +170,7 @@ func TestSubmitRefuses(t *testing.T) {
 	if _, err := w.m.Job(ctx, "lake", 99); !errors.Is(err, ErrNoJob) {
 		t.Error(err)
 	}
-	if ids := w.submit(); len(ids) != 4 { // all that there are
+	if ids := w.submit(); len(ids) != 4 { // all that the server has, fsck is none of them
 		t.Errorf("%d jobs", len(ids))
 	} else {
 		w.wait(ids[3])

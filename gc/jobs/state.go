@@ -86,8 +86,8 @@ func (m *Manager) changePolicy(ctx context.Context, catalog string, s gc.Setting
 	}
 	err = meta.Do(ctx, cat, m.o.Committer, func(txn *store.Txn) error {
 		was = false
-		t, ok, err := meta.Own(txn, policiesTable, policiesColumns...)
-		if err == nil && !ok && set {
+		t, _, err := meta.Own(txn, policiesTable, policiesColumns...)
+		if err == nil && set {
 			t, err = meta.OwnTable(txn, policiesTable, policiesColumns...)
 		}
 		if err != nil {
@@ -127,6 +127,11 @@ type Pause struct {
 	Since time.Time
 	By    string
 	Note  string
+}
+
+// err is the gc.ErrPaused of a job that is held up.
+func (p Pause) err() error {
+	return fmt.Errorf("%w since %s by %s", gc.ErrPaused, p.Since.Format(time.RFC3339), p.By)
 }
 
 func pauses(ctx context.Context, txn *store.Txn) ([]Pause, error) {

@@ -119,3 +119,19 @@ func (m *Manager) RemoveTag(ctx context.Context, catalog, lake, name string) (Ta
 	})
 	return was, err
 }
+
+// tagged returns the ids of a lake's snapshots that have a tag.
+func tagged(ctx context.Context, txn *store.Txn, lake string) (map[int64]bool, error) {
+	t, ok, err := meta.Own(txn, tagsTable, tagsColumns...)
+	if !ok || err != nil {
+		return nil, err
+	}
+	ids := map[int64]bool{}
+	err = t.Scan(ctx, func(r *meta.Row) error {
+		if r.Text("lake") == lake {
+			ids[r.Num("snapshot_id")] = true
+		}
+		return nil
+	})
+	return ids, err
+}

@@ -70,10 +70,12 @@ type options struct {
 	// wait is how long to wait for the jobs' end: 0 not at all, negative for as long as it takes.
 	wait time.Duration
 	dry  bool
+	// skip skips a named kind that is off or paused, in place of an error.
+	skip bool
 	over map[string]string
 }
 
-// parseOptions reads an object: "wait" and "dry-run", every other key is a policy that is
+// parseOptions reads an object: "wait", "dry-run" and "skip"; every other key is a policy that is
 // overridden.
 func parseOptions(text string, wait time.Duration) (o options, err error) {
 	o.wait = wait
@@ -92,12 +94,16 @@ func parseOptions(text string, wait time.Duration) (o options, err error) {
 			if o.wait, err = waitOf(v); err != nil {
 				return o, err
 			}
-		case "dry-run":
+		case "dry-run", "skip":
 			b, ok := v.(bool)
 			if !ok {
-				return o, pgerr.New(pgerr.InvalidParameterValue, "option dry-run is true or false")
+				return o, pgerr.New(pgerr.InvalidParameterValue, "option %s is true or false", name)
 			}
-			o.dry = b
+			if name == "skip" {
+				o.skip = b
+			} else {
+				o.dry = b
+			}
 		default:
 			if o.over == nil {
 				o.over = map[string]string{}
@@ -143,7 +149,7 @@ func toPG(err error) error {
 		code = pgerr.InvalidParameterValue
 	case errors.Is(err, jobs.ErrNoLake), errors.Is(err, jobs.ErrNoJob), errors.Is(err, jobs.ErrNoTag), errors.Is(err, jobs.ErrNoCatalog):
 		code = pgerr.UndefinedObject
-	case errors.Is(err, gc.ErrPaused), errors.Is(err, jobs.ErrNotPaused), errors.Is(err, jobs.ErrProblems), errors.Is(err, jobs.ErrBusy),
+	case errors.Is(err, gc.ErrPaused), errors.Is(err, jobs.ErrOff), errors.Is(err, jobs.ErrNotPaused), errors.Is(err, jobs.ErrProblems), errors.Is(err, jobs.ErrBusy),
 		errors.Is(err, jobs.ErrUnavailable), errors.Is(err, meta.ErrShape):
 		code = pgerr.ObjectNotInPrerequisite
 	case errors.Is(err, jobs.ErrStopped):

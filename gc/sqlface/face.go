@@ -48,7 +48,7 @@ func (f face) submit(c *call, o options) ([]exec.Row, error) {
 	}
 	ctx := c.c.Context
 	ids, err := f.m.Submit(ctx, jobs.Ask{
-		Catalog: c.catalog(), Lake: c.anyLake(0), Kinds: kinds, DryRun: o.dry, By: c.user(), Overrides: o.over,
+		Catalog: c.catalog(), Lake: c.anyLake(0), Kinds: kinds, DryRun: o.dry, By: c.user(), Overrides: o.over, Skip: o.skip,
 	})
 	if err != nil {
 		return nil, err

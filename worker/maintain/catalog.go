@@ -115,6 +115,33 @@ func (c *Catalog) Policies(ctx context.Context) (set *gc.Set, ok bool, err error
 	return gc.NewSet(list), true, nil
 }
 
+// Paused says by whom all maintenance of the catalog is paused ("eider gc pause"); "" if it is
+// not, as on PostgreSQL.
+func (c *Catalog) Paused(ctx context.Context) (string, error) {
+	if !c.eider {
+		return "", nil
+	}
+	var n int
+	err := c.conn.QueryRow(ctx, `SELECT count(*) FROM information_schema.columns WHERE table_schema = 'eider' AND table_name = 'pauses'
+ AND column_name IN ('kind', 'paused_by', 'note')`).Scan(&n)
+	if err != nil || n != 3 {
+		return "", err
+	}
+	var by, note string
+	err = c.conn.QueryRow(ctx, "SELECT coalesce(paused_by, ''), coalesce(note, '') FROM eider.pauses WHERE kind IS NULL OR kind = '' LIMIT 1").Scan(&by, &note)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read pauses: %w", err)
+	}
+	why := "maintenance is paused by " + by
+	if note != "" {
+		why += ": " + note
+	}
+	return why, nil
+}
+
 // table is a relation of the lake, quoted.
 func (c *Catalog) table(name string) string { return duck.Ident(c.lake) + "." + duck.Ident(name) }
 
@@ -320,7 +347,8 @@ func (c *Catalog) HasServerJobs(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
-// ServerJob has the server do a phase for the lake, and waits for its end.
+// ServerJob has the server do a phase for the lake, and waits for its end. What the policies
+// turn off, or a pause holds up, is skipped.
 func (c *Catalog) ServerJob(ctx context.Context, p Phase) (string, error) {
 	kinds := []string{p.String()}
 	if p == Expire {
@@ -329,10 +357,14 @@ func (c *Catalog) ServerJob(ctx context.Context, p Phase) (string, error) {
 	var said []string
 	for _, kind := range kinds {
 		var state, counts, failure string
-		err := c.conn.QueryRow(ctx, fmt.Sprintf(`SELECT state, coalesce(counts, ''), coalesce(error, '') FROM eider.gc_run(%s, %s, '{"wait": true}')`,
+		err := c.conn.QueryRow(ctx, fmt.Sprintf(`SELECT state, coalesce(counts, ''), coalesce(error, '') FROM eider.gc_run(%s, %s, '{"wait": true, "skip": true}')`,
 			duck.Literal(c.lake), duck.Literal(kind))).Scan(&state, &counts, &failure)
 		if err != nil {
 			return strings.Join(said, "; "), err
+		}
+		if state == "skipped" {
+			said = append(said, kind+" "+state+": "+failure)
+			continue
 		}
 		if failure != "" {
 			return strings.Join(said, "; "), fmt.Errorf("%w: %s: %s", ErrServerJob, kind, failure)

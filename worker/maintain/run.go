@@ -27,6 +27,8 @@ var _ Engine = (*duck.DB)(nil)
 type Source interface {
 	// Alive says with an ErrLost whether the lake's lock is still held.
 	Alive(ctx context.Context) error
+	// Paused says why no step may begin, because maintenance is paused; "" if one may.
+	Paused(ctx context.Context) (string, error)
 	// State reads the lake's live tables, those of the options.
 	State(ctx context.Context, o *Options) ([]Table, error)
 	// HoldsRowIDs says whether the catalog refuses merges that would change row ids.
@@ -184,8 +186,8 @@ func (x *run) phases() []phase {
 
 func (x *run) all(ctx context.Context) error {
 	for _, p := range x.phases() {
-		if x.sum.Stopped = x.over(); x.sum.Stopped != "" {
-			return nil
+		if stopped, err := x.stopped(ctx); stopped || err != nil {
+			return err
 		}
 		if x.o.Rest.Server && (p.phase == Expire || p.phase == Cleanup || p.phase == Orphans) {
 			if err := x.server(ctx, p.phase); err != nil {
@@ -231,13 +233,26 @@ func (x *run) over() string {
 	return ""
 }
 
+// stopped says whether no further step may begin, and keeps the reason.
+func (x *run) stopped(ctx context.Context) (bool, error) {
+	why := x.over()
+	if why == "" {
+		var err error
+		if why, err = x.Catalog.Paused(ctx); err != nil {
+			return true, err
+		}
+	}
+	x.sum.Stopped = why
+	return why != "", nil
+}
+
 // step does a planned step: one call, or as many as a merge needs for all files of its tier.
 func (x *run) step(ctx context.Context, s Step) error {
 	for read := int64(0); ; {
-		if x.sum.Stopped = x.over(); x.sum.Stopped != "" {
-			return nil
-		}
 		if err := x.Catalog.Alive(ctx); err != nil {
+			return err
+		}
+		if stopped, err := x.stopped(ctx); stopped || err != nil {
 			return err
 		}
 		if note, err := x.risk(ctx, &s); err != nil {
@@ -419,11 +434,7 @@ func Loop(ctx context.Context, stop <-chan struct{}, clock Clock, every time.Dur
 // Text is an error for people and for a line of a report: what a server said, where one did,
 // without the batch of statements that DuckLake puts before it, and without line breaks.
 func Text(err error) string {
-	text := err.Error()
-	if i := strings.LastIndex(text, "ERROR:"); i >= 0 {
-		text = text[i+len("ERROR:"):]
-	}
-	text = strings.Join(strings.Fields(text), " ")
+	text := strings.Join(strings.Fields(said(err.Error())), " ")
 	const most = 600
 	if len(text) > most {
 		text = text[:most] + "..."

@@ -20,6 +20,7 @@ type world struct {
 	slept   []time.Duration
 	now     time.Time
 	lost    bool
+	paused  string
 	holds   bool
 	risky   string
 	onCall  func(n int)
@@ -66,6 +67,13 @@ func (w *world) Alive(context.Context) error {
 		return ErrLost
 	}
 	return nil
+}
+
+func (w *world) Paused(context.Context) (string, error) {
+	if w.lost {
+		return "", ErrLost
+	}
+	return w.paused, nil
 }
 
 func (w *world) State(context.Context, *Options) ([]Table, error) { return w.state(), nil }
@@ -267,6 +275,27 @@ func TestRunLost(t *testing.T) {
 		t.Errorf("%d calls, %v", w.calls, err)
 	}
 	wantSaid(t, said, "flush main.t failed 0/0")
+}
+
+// A pause ends a run after the step that it is at, and lets none begin.
+func TestRunPaused(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.onCall = func(n int) {
+		if n == 2 {
+			w.paused = "maintenance is paused by ann"
+		}
+	}
+	r, said := w.runner(Options{})
+	if sum, err := r.Run(t.Context(), nil); err != nil || sum.Stopped != w.paused {
+		t.Errorf("%+v, %v", sum, err)
+	}
+	wantSaid(t, said, "flush main.t done 0/0", "merge main.t 0B-1MiB done 4/1")
+	r, said = w.runner(Options{Rest: Rest{Server: true}})
+	if sum, err := r.Run(t.Context(), nil); err != nil || sum.Stopped != w.paused || w.calls != 2 {
+		t.Errorf("%+v, %v, %d calls", sum, err, w.calls)
+	}
+	wantSaid(t, said)
 }
 
 func TestRunRest(t *testing.T) {
