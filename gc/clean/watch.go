@@ -152,7 +152,7 @@ func (w *watch) may(name string) bool {
 	if strings.ContainsAny(name, `%?#\`) {
 		return true
 	}
-	if i := strings.Index(name, "://"); i >= 0 && !strings.Contains(name[i+3:], "/") {
+	if bare(name) {
 		return true
 	}
 	base := lastPart(name)
@@ -164,8 +164,11 @@ func (w *watch) may(name string) bool {
 		for _, f := range w.files {
 			w.loose = w.loose || noName(lastPart(f.place.Name)) || noName(lastPart(f.Name))
 			for _, name := range []string{f.Name, f.place.String()} {
+				_, climbs := paths.Tail(name)
+				w.loose = w.loose || climbs
 				w.bases[lastPart(name)] = struct{}{}
 				for _, k := range paths.Keys(name) {
+					w.loose = w.loose || noName(lastPart(k)) || bare(k)
 					w.bases[lastPart(k)] = struct{}{}
 				}
 			}
@@ -173,6 +176,12 @@ func (w *watch) may(name string) bool {
 	}
 	_, ok := w.bases[base]
 	return ok || w.loose
+}
+
+// bare says whether a URL is that of a bucket or a host.
+func bare(url string) bool {
+	i := strings.Index(url, "://")
+	return i >= 0 && !strings.Contains(url[i+3:], "/")
 }
 
 // noName says whether the last part of a name is none of an object.
