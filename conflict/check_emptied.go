@@ -13,7 +13,8 @@ const (
 )
 
 // kept are DuckLake's tables whose rows every reader needs. Not among them are those that
-// may be emptied by hand: statistics of files, comments, options, the deletion schedule.
+// may be emptied by hand: statistics of files, comments, options; nor the deletion schedule, of
+// which a TRUNCATE is judged row by row (see unscheduled).
 var kept = []string{
 	"ducklake_snapshot", "ducklake_snapshot_changes", "ducklake_schema", "ducklake_table", "ducklake_view",
 	"ducklake_macro", "ducklake_macro_impl", "ducklake_column", "ducklake_data_file", "ducklake_delete_file",

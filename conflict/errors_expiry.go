@@ -75,6 +75,13 @@ func FileGone(t TableRef, path string) Violation {
 		hint("Nothing was stored. Run the transaction again, and searches for orphans with an age (older_than).")
 }
 
+// FileDeleted refuses a new file that a cleanup has deleted since the client has seen it.
+func FileDeleted(t TableRef, path string) Violation {
+	return terminal(CodeFileGone, stateObjectState, t, "file %s was deleted and cannot be added to table %v", quoted(path), t).
+		detail("It was scheduled for deletion, and a cleanup has taken it off the schedule while the transaction was open.").
+		hint("Nothing was stored. Write the file again under another name.")
+}
+
 // snapshots names some snapshots.
 func snapshots(ids []int64) string {
 	if len(ids) == 1 {

@@ -22,6 +22,7 @@ var constructors = map[string]any{
 	"BadSpan":               conflict.BadSpan,
 	"BaseExpired":           conflict.BaseExpired,
 	"ChangesRemoved":        conflict.ChangesRemoved,
+	"FileDeleted":           conflict.FileDeleted,
 	"FileGone":              conflict.FileGone,
 	"OrphanScan":            conflict.OrphanScan,
 	"OrphanScanOld":         conflict.OrphanScanOld,

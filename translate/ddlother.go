@@ -298,7 +298,11 @@ func (s *Session) dropDatabase(ctx context.Context, rq *request, st *ast.DropDat
 		}
 	}
 	// Another session may drop it first.
-	return missing(s.deps.Store.DropCatalog(ctx, st.Name))
+	if err := s.deps.Store.DropCatalog(ctx, st.Name); err != nil {
+		return missing(err)
+	}
+	s.deps.Guard.Forget(st.Name, c.OID())
+	return nil
 }
 
 // databaseInUse refuses to change a catalog that others are connected to.

@@ -68,22 +68,12 @@ type txState struct {
 	space    uint32           // schema of the lake whose tables were read last
 	searched func()           // ends a search for orphans (guard.OrphanScan)
 	deferred []guard.Deferred // what its statements have left
+	wrote    bool             // its commit has changed tables of a lake
 
 	savepoints []savepoint
 	locks      bool // transaction-level advisory locks are held
 	notifies   []Notification
 	listens    []listenChange
-}
-
-// savepoint is a subtransaction's start.
-type savepoint struct {
-	name     string
-	mark     store.Mark
-	settings int
-	notifies int
-	listens  int
-	readOnly bool
-	portals  uint64
 }
 
 // startTx opens a transaction unless one runs.
@@ -191,6 +181,7 @@ func (s *Session) commitTx(ctx context.Context) error {
 		err = t.AwaitStable(ctx)
 	}
 	if err == nil && t != nil {
+		s.tx.wrote = t.TouchedPrefix("ducklake_")
 		t.Contend(ctx, &guard.SnapshotRace)
 		err = s.deps.Guard.Commit(ctx, t, guard.Info{
 			User: s.opts.User, Application: s.set.text("application_name"),
@@ -239,7 +230,7 @@ func (s *Session) finishTx(committed bool) {
 	if s.tx.space != 0 {
 		s.space.Store(0)
 	}
-	s.attempts.end(s.now(), s.tx.space != 0, committed)
+	s.attempts.end(s.now(), s.tx.space != 0, committed, s.tx.wrote)
 	if s.tx.searched != nil {
 		s.tx.searched()
 	}
@@ -463,67 +454,6 @@ func (s *Session) chain(old txState) {
 	s.startTx()
 	s.tx.block = true
 	s.tx.iso, s.tx.readOnly, s.tx.deferrable = old.iso, old.readOnly, old.deferrable
-}
-
-func (s *Session) defineSavepoint(name string) error {
-	if err := s.requireBlock("SAVEPOINT"); err != nil {
-		return err
-	}
-	// The store transaction is made here if need be, so that a view which it takes later
-	// outlives ROLLBACK TO.
-	t, err := s.txn()
-	if err != nil {
-		return err
-	}
-	s.tx.savepoints = append(s.tx.savepoints, savepoint{
-		name: name, mark: t.Savepoint(), settings: s.set.mark(), notifies: len(s.tx.notifies), listens: len(s.tx.listens),
-		readOnly: s.tx.readOnly, portals: s.portalSeq,
-	})
-	return nil
-}
-
-func (s *Session) findSavepoint(name string) (int, error) {
-	for i := len(s.tx.savepoints) - 1; i >= 0; i-- {
-		if s.tx.savepoints[i].name == name {
-			return i, nil
-		}
-	}
-	return 0, pgerr.New(pgerr.InvalidSavepoint, "savepoint %q does not exist", name)
-}
-
-func (s *Session) releaseSavepoint(name string) error {
-	if err := s.requireBlock("RELEASE SAVEPOINT"); err != nil {
-		return err
-	}
-	i, err := s.findSavepoint(name)
-	if err != nil {
-		return err
-	}
-	s.tx.savepoints = s.tx.savepoints[:i]
-	return nil
-}
-
-func (s *Session) rollbackToSavepoint(name string) error {
-	if err := s.requireBlock("ROLLBACK TO SAVEPOINT"); err != nil {
-		return err
-	}
-	i, err := s.findSavepoint(name)
-	if err != nil {
-		return err
-	}
-	sp := s.tx.savepoints[i]
-	s.dropPortalsAfter(sp.portals)
-	s.set.rollbackTo(sp.settings)
-	s.tx.notifies = s.tx.notifies[:sp.notifies]
-	s.tx.listens = s.tx.listens[:sp.listens]
-	s.tx.readOnly = sp.readOnly
-	s.env = nil
-	if err := s.tx.txn.RollbackTo(sp.mark); err != nil {
-		return err
-	}
-	s.tx.savepoints = s.tx.savepoints[:i+1]
-	s.tx.failed = false
-	return nil
 }
 
 // setTransaction applies the modes of BEGIN or SET TRANSACTION.

@@ -27,14 +27,16 @@ func (a *attempts) begin(now time.Time) {
 	a.ended.Store(0)
 }
 
-// end notes the end of a transaction; lake says that it was about one. Others, which clients
-// send in between, change nothing.
-func (a *attempts) end(now time.Time, lake, committed bool) {
+// end notes the end of a transaction; lake says that it was about one, and wrote that it has
+// written to it. Others, which clients send in between, change nothing: what was written for a
+// commit that failed is still there, and not catalogued, after one that has only read.
+func (a *attempts) end(now time.Time, lake, committed, wrote bool) {
 	switch {
-	case lake && committed:
-		a.failed = 0
-	case lake:
+	case !lake:
+	case !committed:
 		a.failed = now.UnixNano()
+	case wrote:
+		a.failed = 0
 	}
 	if a.failed == 0 {
 		a.ended.Store(-1)

@@ -89,11 +89,14 @@ func New(o Options) *Verifier {
 	return v
 }
 
-// Missing says that a file is not there for certain, see files.Set.
+// Missing says that a file is not there for certain, see files.Set. What takes longer than
+// Options.Timeout is not certain.
 func (v *Verifier) Missing(ctx context.Context, path string) bool {
 	m, ok := v.opts.Files.(interface {
 		Missing(ctx context.Context, path string) bool
 	})
+	ctx, cancel := v.limit(ctx)
+	defer cancel()
 	return ok && m.Missing(ctx, path)
 }
 

@@ -332,8 +332,18 @@ func TestOwnTable(t *testing.T) {
 		if r, ok, err := own.One(context.Background(), meta.Is("snapshot_id", 1)); err != nil || !ok || r.Text("lake") != "l" {
 			t.Errorf("the row is not there: %v", err)
 		}
-		for name, want := range map[string]error{"short": meta.ErrShape, "typed": meta.ErrShape, "wide": nil} {
-			if _, err := meta.OwnTable(txn, name, defs...); !errors.Is(err, want) {
+		s, _ := txn.SchemaByName(meta.OwnSchema)
+		_, err = txn.CreateTable(&rel.Table{Schema: s.OID, Name: "read", Kind: rel.KindTable, Columns: []rel.Column{
+			{Num: 1, Name: "lake", Type: meta.Varchar, Mod: 20}, {Num: 2, Name: "snapshot_id", Type: meta.Int4, Mod: -1, NotNull: true},
+		}})
+		must(t, err)
+		for name, want := range map[string]struct{ read, write error }{
+			"short": {meta.ErrShape, meta.ErrShape}, "typed": {meta.ErrShape, meta.ErrShape}, "wide": {}, "read": {nil, meta.ErrShape},
+		} {
+			if _, _, err := meta.Own(txn, name, defs...); !errors.Is(err, want.read) {
+				t.Errorf("reading %s: %v", name, err)
+			}
+			if _, err := meta.OwnTable(txn, name, defs...); !errors.Is(err, want.write) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

@@ -18,12 +18,13 @@ type ColumnDef struct {
 }
 
 // Own returns one of the server's own tables, of the schema "eider", if it is there: ok is
-// false if it is not. ErrShape says that somebody else's is; see OwnTable.
+// false if it is not. It is for reading: the table may have what keeps the server from writing to
+// it. ErrShape says that it cannot be read: it is somebody else's.
 func Own(txn *store.Txn, name string, columns ...ColumnDef) (t Table, ok bool, err error) {
 	t = Table{txn: txn, name: name}
 	if s, found := txn.SchemaByName(OwnSchema); found {
 		if t.tbl, ok = txn.TableByName(s.OID, name); ok {
-			return t, true, fits(t.tbl, columns)
+			return t, true, readable(t.tbl, columns)
 		}
 	}
 	return t, false, nil
@@ -34,6 +35,9 @@ func Own(txn *store.Txn, name string, columns ...ColumnDef) (t Table, ok bool, e
 // type: otherwise it is not touched, and the error is ErrShape with the reason.
 func OwnTable(txn *store.Txn, name string, columns ...ColumnDef) (Table, error) {
 	t, ok, err := Own(txn, name, columns...)
+	if ok && err == nil {
+		err = fits(t.tbl, columns)
+	}
 	if ok || err != nil {
 		return t, err
 	}

@@ -203,7 +203,7 @@ func (t *Txn) WatchRows(tbl *rel.Table) {
 		return
 	}
 	for i := range t.stays {
-		if d := &t.stays[i]; d.held && d.storage == tbl.Storage {
+		if d := &t.stays[i]; d.held && d.schema == "" && d.storage == tbl.Storage {
 			d.seq = t.view.seq
 			return
 		}

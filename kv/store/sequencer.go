@@ -394,7 +394,7 @@ func (g *group) checkTables(t *Txn) error {
 	g.c.mu.Lock()
 	defer g.c.mu.Unlock()
 	for i := range t.stays {
-		if d := &t.stays[i]; g.touched[d.storage] || g.c.lastMod[d.storage] > d.seq {
+		if d := &t.stays[i]; g.moved(d) {
 			return &SerializationError{Table: d.name, held: d.held}
 		}
 	}

@@ -72,6 +72,9 @@ type dataDep struct {
 	seq     uint64
 	name    string
 	held    bool // by WatchRows: a change is not the end, see Recheck
+	// schema is the name of the table's schema when the name has to stay with the storage, see
+	// WatchTable; storage is 0 when no table has it.
+	schema string
 }
 
 // Begin starts a transaction. It takes its view when it first reads.

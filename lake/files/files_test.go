@@ -122,6 +122,34 @@ func TestDisk(t *testing.T) {
 	}
 }
 
+// Only what the operator named can be missing.
+func TestMissing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	there := filepath.Join(dir, "there")
+	if err := os.WriteFile(there, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	named := newSet(t, files.Config{Paths: []string{dir}})
+	local := newSet(t, files.Config{Paths: []string{files.Local}})
+	for _, tc := range []struct {
+		path         string
+		named, local bool
+	}{
+		{there, false, false},
+		{filepath.Join(dir, "gone"), true, false},
+		{filepath.Join(dir, "gone", "gone"), true, false},
+		{"s3://bucket/gone", false, false},
+	} {
+		if got := named.Missing(t.Context(), tc.path); got != tc.named {
+			t.Errorf("%s: missing %v", tc.path, got)
+		}
+		if got := local.Missing(t.Context(), tc.path); got != tc.local {
+			t.Errorf("%s, local: missing %v", tc.path, got)
+		}
+	}
+}
+
 // An object is opened with one request, which brings its end and tells its size; what is
 // in the end costs no other.
 func TestObjects(t *testing.T) {

@@ -10,14 +10,9 @@ import (
 
 	"github.com/eiderdb/eider/conflict"
 	"github.com/eiderdb/eider/kv"
-	"github.com/eiderdb/eider/kv/rel"
-	"github.com/eiderdb/eider/kv/row"
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/lake"
 )
-
-// tagsTable has the tags of snapshots: a row with lake and snapshot_id protects the snapshot.
-const tagsTable = "tags"
 
 // Fence says what of one lake open transactions and tags hold, as one transaction finds
 // it. It implements gc.Fence and conflict.Fence, and belongs to the transaction's goroutine.
@@ -78,35 +73,6 @@ func end(txns []*store.Txn) {
 	for _, t := range txns {
 		_ = t.Rollback() // it cannot fail: nobody else ends them
 	}
-}
-
-// Tagged are the snapshots that rows of eider.tags name.
-func (f *Fence) Tagged(context.Context) ([]int64, error) {
-	r, ok := tagsOf(f.txn)
-	if !ok {
-		return nil, nil
-	}
-	var ids []int64
-	err := r.each("", nil, func(_ uint64, t row.Tuple) error {
-		if id, ok := r.optional(t, "snapshot_id"); ok && r.text(t, "lake") == f.lake {
-			ids = append(ids, id)
-		}
-		return nil
-	})
-	slices.Sort(ids)
-	return slices.Compact(ids), err
-}
-
-func tagsOf(txn *store.Txn) (relation, bool) {
-	s, ok := txn.SchemaByName(schemaName)
-	if !ok {
-		return relation{}, false
-	}
-	t, ok := txn.TableByName(s.OID, tagsTable)
-	if !ok || t.Kind != rel.KindTable {
-		return relation{}, false
-	}
-	return relation{txn, t}, true
 }
 
 // Reasons why a file is held.

@@ -13,6 +13,8 @@ import (
 // Type oids of the columns of the tables that the guard makes.
 const (
 	oidInt8        = 20
+	oidInt2        = 21
+	oidInt4        = 23
 	oidText        = 25
 	oidVarchar     = 1043
 	oidTimestamptz = 1184
@@ -89,18 +91,6 @@ func unfit(t *rel.Table) string {
 	return ""
 }
 
-// unwritable tells the log why findings are not written, once for each reason: every commit
-// that has some would meet it again. "" says that they are.
-func (g *Guard) unwritable(catalog, why string) {
-	if why == "" {
-		g.unfit.Delete(catalog)
-		return
-	}
-	if was, ok := g.unfit.Swap(catalog, why); !ok || was != why {
-		g.o.Logger.Error("findings are not written to eider.findings: it is not the server's table", "catalog", catalog, "reason", why)
-	}
-}
-
 // recordTries bounds how often findings are written again after a race for their table.
 const recordTries = 5
 
@@ -150,7 +140,7 @@ func (r *run) insert(txn *store.Txn) error {
 		return err
 	}
 	why := unfit(t)
-	r.g.unwritable(r.catalog, why)
+	r.g.odd(r.catalog, findingsTable, why, "findings are not written")
 	if why != "" {
 		return nil
 	}

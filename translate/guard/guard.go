@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/eiderdb/eider/conflict"
+	"github.com/eiderdb/eider/kv"
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/translate/pgerr"
 )
@@ -33,16 +34,23 @@ type Options struct {
 	// Files tells whether the new files of a commit are there, which is asked when a client
 	// has searched for orphans while the commit's transaction was open; nil: Hold tells.
 	Files Presence
+	// Writing is when the oldest transaction began, in any catalog, whose client may have found
+	// files that it registers, zero when there is none: what was deleted before need not be
+	// remembered. nil: it is remembered as long as there is room.
+	Writing func() time.Time
 }
 
 // Guard looks at commits that write to lakes. It is safe for concurrent use.
 type Guard struct {
-	o     Options
-	unfit sync.Map // of a catalog's findings table, why it cannot be used: string by string
+	o Options
+	// oddities are relations of the schema eider that are not the server's, and why not: string
+	// by oddKey.
+	oddities sync.Map
 	// deferred is when a finding was last written about things left: int64, µs since 1970,
 	// by deferredKey.
 	deferred sync.Map
 	searches searches
+	taken    takenFiles
 }
 
 // New makes a Guard.
@@ -99,6 +107,9 @@ func (g *Guard) commit(ctx context.Context, txn *store.Txn, in Info) error {
 		return txn.Commit(under)
 	}
 	c := g.run(ctx, txn, in)
+	c.commits = true
+	landed := false
+	defer func() { c.ended(landed) }()
 	if err := c.settle(c.look()); err != nil {
 		if errors.Is(err, errRepeated) {
 			return txn.Rollback()
@@ -116,7 +127,9 @@ func (g *Guard) commit(ctx context.Context, txn *store.Txn, in Info) error {
 		txn.OnLost(func(u *store.UniqueViolation) error { return c.settle(u) })
 	}
 	cat := txn.Catalog()
-	if err := txn.Commit(under); err != nil {
+	err := txn.Commit(under)
+	landed = err == nil || errors.Is(err, kv.ErrUnknownOutcome)
+	if err != nil {
 		if errors.Is(err, errRepeated) { // found out when the commit had got other ids
 			return nil
 		}
@@ -154,6 +167,11 @@ type run struct {
 	catalog  string
 	findings []finding
 	rebased  int // how often the commit got new ids
+
+	commits   bool              // it is not only a look
+	announced map[takenKey]bool // what it takes off schedules
+	many      []searchKey       // lakes of which it takes off too much to remember
+	there     map[string]int64  // files that were found, and when, in µs since 1970
 }
 
 // finding is a violation that was let pass.
@@ -226,6 +244,10 @@ func (r *run) lake(c *commit, base *store.Txn, amend bool) (amended bool, err er
 		if k.Fence, err = r.fence(c.batch.Schema); err != nil {
 			return false, err
 		}
+		watchTags(r.txn)
+	}
+	if err := r.takes(c, was); err != nil {
+		return false, err
 	}
 	st := &holdState{was: was, is: is}
 	if r.g.o.Hold != nil {
@@ -279,7 +301,7 @@ func (r *run) lake(c *commit, base *store.Txn, amend bool) (amended bool, err er
 		return false, err
 	}
 	found = append(found, held...)
-	gone, err := r.filesThere(c, was, st)
+	gone, err := r.filesThere(c, was, st, modes)
 	if err != nil {
 		return false, err
 	}
@@ -346,6 +368,24 @@ func refusal(v conflict.Violation) error {
 		return e
 	}
 	return e.Terminal()
+}
+
+// Forget forgets a catalog that was dropped.
+func (g *Guard) Forget(name string, oid uint32) {
+	g.deferred.Range(func(k, _ any) bool {
+		if k.(deferredKey).catalog == name {
+			g.deferred.Delete(k)
+		}
+		return true
+	})
+	g.oddities.Range(func(k, _ any) bool {
+		if k.(oddKey).catalog == name {
+			g.oddities.Delete(k)
+		}
+		return true
+	})
+	g.searches.forget(oid)
+	g.taken.forget(oid)
 }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }

@@ -61,12 +61,18 @@ type server struct {
 
 	now     time.Time
 	grace   time.Duration
-	missing map[string]bool // files that are gone
+	missing map[string]bool   // files that are gone
+	looked  func(path string) // is told what is looked for; may be nil
 	notices []string
 }
 
 // Missing implements guard.Presence.
-func (s *server) Missing(_ context.Context, path string) bool { return s.missing[path] }
+func (s *server) Missing(_ context.Context, path string) bool {
+	if s.looked != nil {
+		s.looked(path)
+	}
+	return s.missing[path]
+}
 
 // serve makes a catalog, with a lake in it when there is SQL for one.
 func serve(t testing.TB, def conflict.Mode, lake string) *server {
@@ -80,6 +86,7 @@ func serve(t testing.TB, def conflict.Mode, lake string) *server {
 		Guard: guard.New(guard.Options{
 			Clock: clock, Default: def, Logger: slog.New(slog.NewTextHandler(&s.log, nil)),
 			Files:         s,
+			Writing:       func() time.Time { return s.deps.Shared.Writing(s.now) },
 			DeletionGrace: func(*store.Txn, string) (time.Duration, error) { return s.grace, nil },
 			Found: func(_ string, code conflict.Code, mode conflict.Mode) {
 				s.found = append(s.found, string(code)+" "+mode.String())

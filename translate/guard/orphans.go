@@ -2,7 +2,10 @@ package guard
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/eiderdb/eider/conflict"
@@ -17,7 +20,7 @@ import (
 // Instead the commits look: a transaction that was open while somebody searched for
 // orphans must find its new files where they are, if the server can reach them.
 
-// Presence tells whether files are there.
+// Presence tells whether files are there. It is safe for concurrent use.
 type Presence interface {
 	// Missing says that a file is not there for certain; what is out of reach is not missing.
 	Missing(ctx context.Context, path string) bool
@@ -66,6 +69,13 @@ func (s *searches) after(k searchKey, micros int64) bool {
 	return x != nil && (x.running > 0 || x.ended >= micros)
 }
 
+// forget forgets a catalog. A search of it that still runs ends on its own.
+func (s *searches) forget(catalog uint32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.m, func(k searchKey, _ *search) bool { return k.catalog == catalog })
+}
+
 // OrphanScan notes that a transaction searches for orphans, of which its scan of the schedule
 // tbl is a part; done, unless it is nil, is to be called when the transaction has ended. With
 // refuse the search is refused when transactions are open besides whose files are not
@@ -85,38 +95,122 @@ func (g *Guard) OrphanScan(txn *store.Txn, tbl *rel.Table, refuse bool, open fun
 	return g.searches.begin(searchKey{txn.Catalog().OID(), tbl.Schema}, g.o.Clock), nil
 }
 
-// filesThere looks for the new files of a commit if somebody may have taken them for orphans.
-func (r *run) filesThere(c *commit, was *view, st *holdState) ([]conflict.Violation, error) {
-	if r.g.o.Files == nil || len(c.batch.DataFiles.Added)+len(c.batch.DeleteFiles.Added) == 0 {
+// newFile is a file that a commit registers.
+type newFile struct {
+	table int64
+	path  string // as the row has it
+	full  string // absolute
+}
+
+func newFiles(c *commit, st *holdState) (out []newFile, err error) {
+	add := func(table int64, path string, relative bool) {
+		if err == nil {
+			var full string
+			full, err = st.Path(table, path, relative)
+			out = append(out, newFile{table, path, full})
+		}
+	}
+	for i := range c.batch.DataFiles.Added {
+		f := &c.batch.DataFiles.Added[i]
+		add(f.TableID, f.Path, f.Relative)
+	}
+	for i := range c.batch.DeleteFiles.Added {
+		d := &c.batch.DeleteFiles.Added[i]
+		add(d.TableID, d.Path, d.Relative)
+	}
+	return out, err
+}
+
+// filesThere finds new files of a commit that somebody has deleted: those that a cleanup has
+// taken off the schedule since the client began, and, if somebody may have taken them for
+// orphans, those that are not where they should be.
+func (r *run) filesThere(c *commit, was *view, st *holdState, load func() (*conflict.Modes, error)) ([]conflict.Violation, error) {
+	k := searchKey{r.txn.Catalog().OID(), c.space}
+	if len(c.batch.DataFiles.Added)+len(c.batch.DeleteFiles.Added) == 0 {
+		return nil, nil
+	}
+	taken := r.g.taken.any(k)
+	if !taken && r.g.o.Files == nil {
 		return nil, nil
 	}
 	since, err := r.began(was)
-	if err != nil || !r.g.searches.after(searchKey{r.txn.Catalog().OID(), c.space}, since) {
+	if err != nil {
 		return nil, err
 	}
-	look := func(table int64, path string, relative bool) (*conflict.Violation, error) {
-		full, err := st.Path(table, path, relative)
-		if err != nil || !r.g.o.Files.Missing(r.ctx, full) {
-			return nil, err
-		}
-		v := conflict.FileGone(st.Table(table), path)
-		return &v, nil
+	searched := r.g.o.Files != nil && r.g.searches.after(k, since)
+	if !taken && !searched {
+		return nil, nil
 	}
-	var v *conflict.Violation
-	for i := range c.batch.DataFiles.Added {
-		if f := &c.batch.DataFiles.Added[i]; v == nil && err == nil {
-			v, err = look(f.TableID, f.Path, f.Relative)
-		}
-	}
-	for i := range c.batch.DeleteFiles.Added {
-		if d := &c.batch.DeleteFiles.Added[i]; v == nil && err == nil {
-			v, err = look(d.TableID, d.Path, d.Relative)
-		}
-	}
-	if v == nil {
+	files, err := newFiles(c, st)
+	if err != nil {
 		return nil, err
 	}
-	return []conflict.Violation{*v}, err
+	modes, err := load()
+	if err != nil {
+		return nil, err
+	}
+	files = slices.DeleteFunc(files, func(f newFile) bool { return modes.Of(conflict.CodeFileGone, f.table) == conflict.Off })
+	for _, f := range files {
+		if r.g.taken.after(k, f.full, since, r.announced) {
+			return []conflict.Violation{conflict.FileDeleted(st.Table(f.table), f.path)}, nil
+		}
+	}
+	if !searched {
+		return nil, nil
+	}
+	gone, err := r.missing(k, files)
+	if err != nil || gone == nil {
+		return nil, err
+	}
+	return []conflict.Violation{conflict.FileGone(st.Table(gone.table), gone.path)}, nil
+}
+
+const (
+	// lookWidth is how many files are looked for at a time.
+	lookWidth = 16
+	// lookTime bounds the look for the files of one commit. Those that were not reached are
+	// not known to be missing.
+	lookTime = time.Minute
+)
+
+// missing looks for files, and returns one that is not there. One that was found is not
+// looked for again while nobody searches.
+func (r *run) missing(k searchKey, files []newFile) (*newFile, error) {
+	now := r.g.o.Clock().UnixMicro()
+	files = slices.DeleteFunc(files, func(f newFile) bool {
+		at, ok := r.there[f.full]
+		return ok && !r.g.searches.after(k, at)
+	})
+	ctx, cancel := context.WithTimeout(r.ctx, lookTime)
+	defer cancel()
+	gone := make([]bool, len(files))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(lookWidth, len(files)) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(files) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				if gone[i] = r.g.o.Files.Missing(ctx, files[i].full); gone[i] {
+					cancel() // one is enough
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for i := range files {
+		if gone[i] {
+			return &files[i], nil
+		}
+	}
+	if err := r.ctx.Err(); err != nil {
+		return nil, err
+	}
+	if r.there == nil {
+		r.there = make(map[string]int64, len(files))
+	}
+	for _, f := range files {
+		r.there[f.full] = now
+	}
+	return nil, nil //nolint:nilnil // none
 }
 
 // began is when the client may have begun to write the files of a commit, in µs since

@@ -2,6 +2,8 @@ package pgcatalog
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/eiderdb/eider/translate/exec"
 	"github.com/eiderdb/eider/translate/pgerr"
@@ -14,16 +16,15 @@ type Checkpointer interface {
 	Checkpoint(ctx context.Context, reason string) (string, error)
 }
 
-// checkpoint is eider_checkpoint(reason). The reason is a word of lower-case letters, which
-// the names of copies can be told apart by.
+// checkpointReasons are what clients may give for a reason. The newest copies of each are kept,
+// so they must be few.
+var checkpointReasons = []string{"fsck", "manual", "restore"}
+
+// checkpoint is eider_checkpoint(reason).
 func checkpoint(c *exec.Call) (types.Datum, error) {
 	reason := string(c.Args[0].B)
-	plain := len(reason) > 0 && len(reason) <= 32
-	for i := range len(reason) {
-		plain = plain && 'a' <= reason[i] && reason[i] <= 'z'
-	}
-	if !plain {
-		return types.Null, pgerr.New(pgerr.InvalidParameterValue, "the reason of a checkpoint is a word of at most 32 lower-case letters")
+	if !slices.Contains(checkpointReasons, reason) {
+		return types.Null, pgerr.New(pgerr.InvalidParameterValue, "the reason of a checkpoint is one of %s", strings.Join(checkpointReasons, ", "))
 	}
 	s, ok := c.Session.(Checkpointer)
 	if !ok {

@@ -100,19 +100,7 @@ func headsOf(t *store.Txn) ([]head, error) {
 			continue
 		}
 		h := head{lake: s.Name}
-		it, err := t.Scan(tbl, store.Access{Reverse: true})
-		if errors.Is(err, kv.ErrEngineRestarted) {
-			return nil, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if it.Next() {
-			if v, null := c.Value(it.Tuple()); !null && len(v) == 8 {
-				h.snapshot, h.known = int64(binary.BigEndian.Uint64(v)), true
-			}
-		}
-		err = errors.Join(it.Err(), it.Close())
+		err := h.read(t, tbl, c)
 		if errors.Is(err, kv.ErrEngineRestarted) {
 			return nil, nil
 		}
@@ -122,6 +110,35 @@ func headsOf(t *store.Txn) ([]head, error) {
 		out = append(out, h)
 	}
 	return out, nil
+}
+
+// read finds the largest snapshot_id: the last key of the primary key, or the largest of all
+// rows where there is none. Rows have the order of their insertion, which is another one after
+// a copy or a restore.
+func (h *head) read(t *store.Txn, tbl *rel.Table, c *rel.Column) (err error) {
+	a := store.Access{}
+	x, sorted := tbl.PrimaryKey()
+	if sorted = sorted && len(x.Columns) == 1 && x.Columns[0] == c.Num; sorted {
+		a.Index, a.Reverse = x, true
+	}
+	it, err := t.Scan(tbl, a)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, it.Close()) }()
+	for it.Next() {
+		v, null := c.Value(it.Tuple())
+		if null || len(v) != 8 {
+			continue
+		}
+		if n := int64(binary.BigEndian.Uint64(v)); !h.known || n > h.snapshot {
+			h.snapshot, h.known = n, true
+		}
+		if sorted {
+			break
+		}
+	}
+	return it.Err()
 }
 
 func emitSchedule(q *query) error {

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/eiderdb/eider/cmd/eider/config"
@@ -33,7 +32,7 @@ const checkpointTime = "20060102T150405.000Z"
 func migrations(o *config.Options, s *store.Store) translate.Migrations {
 	m := translate.Migrations{Policy: o.Migrate}
 	if o.Engine != "memory" && o.MigrationCheckpoints > 0 {
-		c := &checkpoints{dir: filepath.Join(o.Data, checkpointFolder), keep: o.MigrationCheckpoints, write: s.Checkpoint, now: time.Now}
+		c := newCheckpoints(filepath.Join(o.Data, checkpointFolder), o.MigrationCheckpoints, s.Checkpoint, time.Now)
 		m.Checkpoint = c.take
 	}
 	return m
@@ -47,15 +46,26 @@ type checkpoints struct {
 	write func(dir string) error
 	now   func() time.Time
 
-	mu sync.Mutex // one at a time: the leftovers of a crash are then known from work under way
+	turn chan struct{} // one at a time: the leftovers of a crash are then known from work under way
+}
+
+func newCheckpoints(dir string, keep int, write func(dir string) error, now func() time.Time) *checkpoints {
+	return &checkpoints{dir: dir, keep: keep, write: write, now: now, turn: make(chan struct{}, 1)}
 }
 
 // take writes a copy named after the catalog, the format that it has now or another reason,
 // and the time, and removes the oldest copies of the kind beyond the number to keep. One
-// that is not written is not there: it gets its name when it is whole.
-func (c *checkpoints) take(_ context.Context, catalog, version string) (path string, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+// that is not written is not there: it gets its name when it is whole. When ctx ends before
+// the copy is begun, or while it is written, there is none.
+func (c *checkpoints) take(ctx context.Context, catalog, version string) (path string, err error) {
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	case <-ctx.Done():
+	}
+	if err := context.Cause(ctx); err != nil {
+		return "", fmt.Errorf("checkpoint: %w", err)
+	}
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return "", fmt.Errorf("checkpoint: %w", err)
 	}
@@ -77,6 +87,9 @@ func (c *checkpoints) take(_ context.Context, catalog, version string) (path str
 	defer func() { err = errors.Join(err, os.RemoveAll(part)) }()
 	whole := filepath.Join(part, "store")
 	if err := c.write(whole); err != nil {
+		return "", fmt.Errorf("checkpoint: %w", err)
+	}
+	if err := context.Cause(ctx); err != nil {
 		return "", fmt.Errorf("checkpoint: %w", err)
 	}
 	if err := os.Rename(whole, path); err != nil {

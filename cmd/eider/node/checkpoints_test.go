@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -26,10 +27,7 @@ func TestCheckpointsAreNamedAndBounded(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "checkpoints")
 	now := time.Date(2026, 11, 30, 10, 0, 0, 0, time.UTC)
-	c := &checkpoints{
-		dir: dir, keep: 3, now: func() time.Time { return now },
-		write: func(dir string) error { return os.MkdirAll(filepath.Join(dir, "x"), 0o700) },
-	}
+	c := newCheckpoints(dir, 3, func(dir string) error { return os.MkdirAll(filepath.Join(dir, "x"), 0o700) }, func() time.Time { return now })
 	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "by hand-1-2"), 0o700), os.MkdirAll(filepath.Join(dir, "unfinished-1", "store"), 0o700)); err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +58,7 @@ func TestCheckpointsByKind(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "checkpoints")
 	now := time.Date(2026, 11, 30, 10, 0, 0, 0, time.UTC)
-	c := &checkpoints{dir: dir, keep: 2, now: func() time.Time { return now }, write: func(dir string) error { return os.MkdirAll(dir, 0o700) }}
+	c := newCheckpoints(dir, 2, func(dir string) error { return os.MkdirAll(dir, 0o700) }, func() time.Time { return now })
 	for _, version := range []string{"0.3", "0.4-dev1", "fsck", "fsck", "fsck", "restore"} {
 		if _, err := c.take(t.Context(), "lake-fsck-x", version); err != nil {
 			t.Fatal(err)
@@ -80,11 +78,29 @@ func TestCheckpointThatFailsLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	broken := errors.New("broken")
-	c := &checkpoints{dir: dir, keep: 3, now: time.Now, write: func(dir string) error {
-		return errors.Join(os.MkdirAll(dir, 0o700), broken)
-	}}
+	c := newCheckpoints(dir, 3, func(dir string) error { return errors.Join(os.MkdirAll(dir, 0o700), broken) }, time.Now)
 	if _, err := c.take(t.Context(), "lake", "0.3"); !errors.Is(err, broken) {
 		t.Fatal(err)
+	}
+	if got := names(t, dir); len(got) != 0 {
+		t.Error(got)
+	}
+}
+
+// Nobody waits for a copy, or gets one, after having given up.
+func TestCheckpointIsGivenUp(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	var other error
+	var c *checkpoints
+	c = newCheckpoints(dir, 3, func(dir string) error {
+		cancel()
+		_, other = c.take(ctx, "lake", "fsck") // while the first is at it
+		return os.MkdirAll(dir, 0o700)
+	}, time.Now)
+	if _, err := c.take(ctx, "lake", "fsck"); !errors.Is(err, context.Canceled) || !errors.Is(other, context.Canceled) {
+		t.Errorf("%v, %v", err, other)
 	}
 	if got := names(t, dir); len(got) != 0 {
 		t.Error(got)

@@ -26,7 +26,12 @@ var _ meta.Committer = committer{}
 func (c committer) Commit(ctx context.Context, txn *store.Txn) error {
 	err := c.guard.Commit(ctx, txn, guard.Info{User: jobUser, Application: c.job})
 	var refused *pgerr.Error
-	if errors.As(err, &refused) && (refused.Code == pgerr.SerializationFailure || refused.Code == pgerr.UniqueViolation) {
+	if !errors.As(err, &refused) {
+		return err
+	}
+	switch refused.Code {
+	// A snapshot that was tagged meanwhile is in use: the job leaves it out when it looks again.
+	case pgerr.SerializationFailure, pgerr.UniqueViolation, pgerr.ObjectInUse:
 		return fmt.Errorf("%w: %w", meta.ErrLost, err)
 	}
 	return err

@@ -84,11 +84,12 @@ func Start(ctx context.Context, o *config.Loaded, log *slog.Logger, version stri
 	if err != nil {
 		return nil, err
 	}
-	checks := newGuard(&o.Options, log, n.metrics, rowIDs)
 	var shared *translate.Shared
+	writing := func() time.Time { return shared.Writing(time.Now()) }
+	checks := newGuard(&o.Options, log, n.metrics, rowIDs, writing)
 	upkeep := &maintenance{
 		o: &o.Options, getenv: os.Getenv, log: log, metrics: n.metrics, store: n.store, guard: checks,
-		writing: func() time.Time { return shared.Writing(time.Now()) },
+		writing: writing,
 	}
 	jobs, err := upkeep.manager()
 	if err != nil {
@@ -134,10 +135,10 @@ func Start(ctx context.Context, o *config.Loaded, log *slog.Logger, version stri
 }
 
 // newGuard makes what looks at commits to lakes.
-func newGuard(o *config.Options, log *slog.Logger, m *server.Metrics, rowIDs *guard.Hold) *guard.Guard {
+func newGuard(o *config.Options, log *slog.Logger, m *server.Metrics, rowIDs *guard.Hold, writing func() time.Time) *guard.Guard {
 	mode, _ := conflict.ParseMode(o.Checks) // one of the choices
 	return guard.New(guard.Options{
-		Logger: log, Default: mode, Hold: rowIDs, DeletionGrace: deletionGrace,
+		Logger: log, Default: mode, Hold: rowIDs, DeletionGrace: (&graces{log: log}).of, Writing: writing,
 		Found: func(catalog string, code conflict.Code, mode conflict.Mode) {
 			m.Finding(catalog, string(code), mode.String())
 		},
