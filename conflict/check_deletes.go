@@ -1,8 +1,6 @@
 package conflict
 
 import (
-	"slices"
-
 	"github.com/eiderdb/eider/lake"
 )
 
@@ -321,8 +319,9 @@ func (k *checker) overlaps() error {
 	}
 	for i := range k.InlinedDeletes {
 		in := &k.InlinedDeletes[i]
-		for _, file := range filesOf(in.Added) {
-			if err := k.inlinedTwice(in, file); err != nil {
+		files, byFile := filesOf(in.Added)
+		for _, file := range files {
+			if err := k.inlinedTwice(in.TableID, file, byFile[file]); err != nil {
 				return err
 			}
 			deletes, err := k.Is.DeletesOf(file)
@@ -333,13 +332,7 @@ func (k *checker) overlaps() error {
 			if !ok || k.ownDeleteFile(d.ID) || (k.HasBase && max(d.Begin, d.PartialMax) <= k.Base) {
 				continue
 			}
-			var mine []lake.InlinedDelete
-			for _, a := range in.Added {
-				if a.FileID == file {
-					mine = append(mine, a)
-				}
-			}
-			if err := k.disjoint(d, mine); err != nil {
+			if err := k.disjoint(d, byFile[file]); err != nil {
 				return err
 			}
 		}
@@ -349,27 +342,27 @@ func (k *checker) overlaps() error {
 
 // inlinedTwice: a row is deleted inline once. A client that has planned on the newest
 // snapshot knows what is deleted; the relation, which has no index, is read only for others.
-func (k *checker) inlinedTwice(in *InlinedDeletes, file int64) error {
+func (k *checker) inlinedTwice(table, file int64, added []lake.InlinedDelete) error {
 	if k.HasBase && k.Base >= k.head.ID {
 		return nil
 	}
-	all, err := k.inlinedOf(in.TableID, file)
+	all, err := k.inlinedOf(table, file)
 	if err != nil {
 		return err
 	}
+	mine := make(map[int64]bool, len(added))
+	for _, a := range added {
+		mine[a.RowID] = true
+	}
 	seen := make(map[int64]bool, len(all))
 	for _, d := range all {
-		if seen[d.RowID] && slices.ContainsFunc(in.Added, func(a lake.InlinedDelete) bool { return a.FileID == file && a.RowID == d.RowID }) {
-			k.add(DeleteRace(k.ref(in.TableID), file))
+		if seen[d.RowID] && mine[d.RowID] {
+			k.add(DeleteRace(k.ref(table), file))
 			return nil
 		}
 		seen[d.RowID] = true
 	}
 	return nil
-}
-
-func (k *checker) ownDeleteFile(id int64) bool {
-	return slices.ContainsFunc(k.DeleteFiles.Added, func(d lake.DeleteFile) bool { return d.ID == id })
 }
 
 // since leaves out the inlined deletes that the client knew when it wrote its delete
@@ -426,7 +419,15 @@ func (k *checker) disjoint(d lake.DeleteFile, inlined []lake.InlinedDelete) erro
 func (k *checker) removedDeletes() error {
 	for i := range k.InlinedDeletes {
 		in := &k.InlinedDeletes[i]
-		for _, file := range filesOf(in.Removed) {
+		if len(in.Removed) == 0 {
+			continue
+		}
+		again := make(map[lake.InlinedDelete]bool, len(in.Added))
+		for _, d := range in.Added {
+			again[d] = true
+		}
+		files, byFile := filesOf(in.Removed)
+		for _, file := range files {
 			f, ok, err := k.Is.DataFile(file)
 			if err != nil {
 				return err
@@ -439,8 +440,8 @@ func (k *checker) removedDeletes() error {
 				return err
 			}
 			d, has := liveDelete(deletes)
-			for _, r := range in.Removed {
-				if r.FileID != file || containsDelete(in.Added, r) {
+			for _, r := range byFile[file] {
+				if again[r] {
 					continue
 				}
 				if !has || !k.ownDeleteFile(d.ID) || (d.HasPartialMax && d.PartialMax < r.Begin) {
@@ -453,12 +454,15 @@ func (k *checker) removedDeletes() error {
 	return nil
 }
 
-func filesOf(list []lake.InlinedDelete) []int64 {
-	var out []int64
+// filesOf are the data files of inlined deletes, in the order in which they come, and the
+// deletes of each.
+func filesOf(list []lake.InlinedDelete) (files []int64, byFile map[int64][]lake.InlinedDelete) {
+	byFile = make(map[int64][]lake.InlinedDelete)
 	for _, d := range list {
-		if !slices.Contains(out, d.FileID) {
-			out = append(out, d.FileID)
+		if _, ok := byFile[d.FileID]; !ok {
+			files = append(files, d.FileID)
 		}
+		byFile[d.FileID] = append(byFile[d.FileID], d)
 	}
-	return out
+	return files, byFile
 }

@@ -20,22 +20,31 @@ func (k *checker) scheduled() error {
 	return k.unscheduled()
 }
 
+// goneFile is where a row that the commit removes has its file.
+type goneFile struct {
+	table    int64
+	path     string
+	relative bool
+}
+
 // removes says whether the commit removes the row of the file that it schedules, as
-// DuckLake's own statements do, and returns the path in that row. Other rows have the path
-// only where a client has registered the file twice, see stillNamed.
+// DuckLake's own statements do, and returns the path in that row. Other rows have the path only where a client has registered
+// the file twice, see stillNamed.
 func (k *checker) removes(s *lake.Scheduled) (path string, ok bool, err error) {
-	for i := range k.DataFiles.Removed {
-		if f := &k.DataFiles.Removed[i]; f.ID == s.ID {
-			if ok, err := k.paths.Is(f.TableID, f.Path, f.Relative, *s); ok || err != nil {
-				return f.Path, ok, err
-			}
+	if k.gone == nil {
+		k.gone = make(map[int64][]goneFile, len(k.DataFiles.Removed)+len(k.DeleteFiles.Removed))
+		for i := range k.DataFiles.Removed {
+			f := &k.DataFiles.Removed[i]
+			k.gone[f.ID] = append(k.gone[f.ID], goneFile{f.TableID, f.Path, f.Relative})
+		}
+		for i := range k.DeleteFiles.Removed {
+			d := &k.DeleteFiles.Removed[i]
+			k.gone[d.ID] = append(k.gone[d.ID], goneFile{d.TableID, d.Path, d.Relative})
 		}
 	}
-	for i := range k.DeleteFiles.Removed {
-		if d := &k.DeleteFiles.Removed[i]; d.ID == s.ID {
-			if ok, err := k.paths.Is(d.TableID, d.Path, d.Relative, *s); ok || err != nil {
-				return d.Path, ok, err
-			}
+	for _, g := range k.gone[s.ID] {
+		if ok, err := k.loose().Is(g.table, g.path, g.relative, *s); ok || err != nil {
+			return g.path, ok, err
 		}
 	}
 	return "", false, nil
@@ -117,17 +126,43 @@ func samePlace(list []lake.Scheduled, s lake.Scheduled) bool {
 	return false
 }
 
-// unschedule finds rows that a commit adds to the schedule and that it must not: the
-// second one for a path, and those of files that another row still names.
+// unschedule finds rows that a commit adds to the schedule and that it must not: those of
+// files that another row still names, and the second one for a path. Whether the file is
+// named comes first: a row that stayed for a named file would give it the time of this
+// commit, however long it is read on.
 func (k *checker) unschedule() (out []Amendment, err error) {
+	removed := map[place]string{} // the path in a row of the file that the commit removes
 	seen := map[place]bool{}
+	var order []*lake.Scheduled
 	for i := range k.Scheduled.Added {
 		s := &k.Scheduled.Added[i]
 		at := place{s.Path, s.Relative}
-		if seen[at] {
+		if !seen[at] {
+			seen[at], order = true, append(order, s)
+		}
+		if _, ok := removed[at]; ok {
 			continue
 		}
-		seen[at] = true
+		path, ok, err := k.removes(s)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			removed[at] = path
+		}
+	}
+	for _, s := range order {
+		// One by hand is refused if its file is named, see scheduled.
+		if path, ok := removed[place{s.Path, s.Relative}]; ok {
+			named, err := k.stillNamed(s, path)
+			if err != nil {
+				return nil, err
+			}
+			if named {
+				out = append(out, Amendment{Unschedule: s})
+				continue
+			}
+		}
 		rows, err := k.Is.ScheduledAt(s.Path)
 		if err != nil {
 			return nil, err
@@ -140,21 +175,6 @@ func (k *checker) unschedule() (out []Amendment, err error) {
 		}
 		if n > 1 {
 			out = append(out, Amendment{Unschedule: s, Twice: true})
-			continue
-		}
-		path, ok, err := k.removes(s)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			continue // by hand: it is refused, see scheduled
-		}
-		named, err := k.stillNamed(s, path)
-		if err != nil {
-			return nil, err
-		}
-		if named {
-			out = append(out, Amendment{Unschedule: s})
 		}
 	}
 	return out, nil
@@ -162,11 +182,21 @@ func (k *checker) unschedule() (out []Amendment, err error) {
 
 // stillNamed says whether a row names a file after the commit has removed another one that
 // does: add_data_files registers a file as often as it is told to.
-func (k *checker) stillNamed(s *lake.Scheduled, path string) (bool, error) {
-	files, err := k.Is.DataFilesAt(path)
-	if err != nil || len(files) == 0 {
-		return false, err
+//
+// It reads what is not watched, or every insert beside an expiry would make it look again.
+// A row that comes to name the file at the same time finds it scheduled if it commits later,
+// and is refused. If it was earlier, the file is on the list and has a row: nobody who
+// deletes files takes one that a row of the newest state names (Fence.Early), and the row
+// stays on the list for the time when that one goes, too.
+//
+// Of a file that DuckLake has written it asks for rows with the path of the removed one, and
+// for such as a client has registered. A row that has it otherwise, because the folder of its
+// table is above the other's, is found by those who delete.
+func (k *checker) stillNamed(s *lake.Scheduled, path string) (ok bool, err error) {
+	if s.Relative {
+		_, ok, err = k.loose().namedAs(*s, path)
+	} else {
+		_, ok, err = k.loose().Named(*s)
 	}
-	_, ok, err := k.paths.Named(*s)
 	return ok, err
 }

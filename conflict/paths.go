@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/eiderdb/eider/lake"
+	"github.com/eiderdb/eider/lake/paths"
 )
 
 // Paths finds out where the files of a lake are, as one view of it has them.
@@ -12,6 +13,7 @@ type Paths struct {
 	folders map[int64]place // of tables
 	base    string          // the lake's data path
 	based   bool            // base is known
+	foreign *paths.Index    // View.Foreign; nil: not read yet
 }
 
 // NewPaths reads in a view.
@@ -90,48 +92,101 @@ func (p *Paths) Is(table int64, path string, relative bool, s lake.Scheduled) (b
 		return false, err
 	}
 	full, err := p.absolute(at)
-	return full == want, err
+	return paths.Alike(full, want), err
 }
 
 // Named finds a row of a data file or delete file, live or kept for older snapshots, that
-// names the file of a row of ducklake_files_scheduled_for_deletion; table is the row's.
+// names the file of a row of ducklake_files_scheduled_for_deletion; table is the row's. The
+// two may spell the file differently (package lake/paths): what only may be the same counts,
+// since it is to stay. Paths that DuckLake has made are found as they are. Those that a
+// client has registered, which may have any form, are read once, see View.Foreign.
 func (p *Paths) Named(s lake.Scheduled) (table int64, ok bool, err error) {
 	want, err := p.absolute(place{s.Path, s.Relative})
 	if err != nil {
 		return 0, false, err
 	}
+	// A row's path is an end of the whole path, cut at a slash.
+	for rest := want; ; {
+		if table, ok, err = p.at(rest, want); ok || err != nil {
+			return table, ok, err
+		}
+		i := strings.IndexByte(rest, '/')
+		if i < 0 {
+			return p.registered(want)
+		}
+		rest = rest[i+1:]
+	}
+}
+
+// namedAs is Named for rows with one path, and for those that a client has registered.
+func (p *Paths) namedAs(s lake.Scheduled, path string) (table int64, ok bool, err error) {
+	want, err := p.absolute(place{s.Path, s.Relative})
+	if err != nil {
+		return 0, false, err
+	}
+	if table, ok, err = p.at(path, want); ok || err != nil {
+		return table, ok, err
+	}
+	return p.registered(want)
+}
+
+// at finds a row with a path that may name the file want.
+func (p *Paths) at(path, want string) (table int64, ok bool, err error) {
 	is := func(table int64, path string, relative bool) (bool, error) {
 		at, err := p.location(table, path, relative)
 		if err != nil {
 			return false, err
 		}
 		full, err := p.absolute(at)
-		return full == want, err
+		return paths.Alike(full, want), err
 	}
-	// A row's path is an end of the whole path, cut at a slash.
-	for rest := want; ; {
-		files, err := p.view.DataFilesAt(rest)
-		if err != nil {
+	files, err := p.view.DataFilesAt(path)
+	if err != nil {
+		return 0, false, err
+	}
+	for _, f := range files {
+		if ok, err := is(f.TableID, f.Path, f.Relative); ok || err != nil {
+			return f.TableID, ok, err
+		}
+	}
+	deletes, err := p.view.DeleteFilesAt(path)
+	if err != nil {
+		return 0, false, err
+	}
+	for _, d := range deletes {
+		if ok, err := is(d.TableID, d.Path, d.Relative); ok || err != nil {
+			return d.TableID, ok, err
+		}
+	}
+	return 0, false, nil
+}
+
+// registered finds a row of View.Foreign that may name the file want.
+func (p *Paths) registered(want string) (table int64, ok bool, err error) {
+	if p.foreign == nil {
+		if err := p.readForeign(); err != nil {
 			return 0, false, err
 		}
-		for _, f := range files {
-			if ok, err := is(f.TableID, f.Path, f.Relative); ok || err != nil {
-				return f.TableID, ok, err
-			}
-		}
-		deletes, err := p.view.DeleteFilesAt(rest)
-		if err != nil {
-			return 0, false, err
-		}
-		for _, d := range deletes {
-			if ok, err := is(d.TableID, d.Path, d.Relative); ok || err != nil {
-				return d.TableID, ok, err
-			}
-		}
-		i := strings.IndexByte(rest, '/')
-		if i < 0 {
-			return 0, false, nil
-		}
-		rest = rest[i+1:]
 	}
+	table, ok = p.foreign.Find(want)
+	return table, ok, nil
+}
+
+func (p *Paths) readForeign() error {
+	x := &paths.Index{}
+	err := p.view.Foreign(func(table int64, path string, relative bool) error {
+		at, err := p.location(table, path, relative)
+		if err != nil {
+			return err
+		}
+		full, err := p.absolute(at)
+		if err == nil {
+			x.Add(full, table)
+		}
+		return err
+	})
+	if err == nil {
+		p.foreign = x
+	}
+	return err
 }

@@ -47,6 +47,9 @@ type View interface {
 	// DataFilesAt and DeleteFilesAt find files by the path that their rows have.
 	DataFilesAt(path string) ([]lake.DataFile, error)
 	DeleteFilesAt(path string) ([]lake.DeleteFile, error)
+	// Foreign calls fn for the rows of data files and delete files whose paths do not begin as
+	// those that DuckLake makes: with a slash, a dot, or the scheme of a URL. It reads as many.
+	Foreign(fn func(table int64, path string, relative bool) error) error
 	// ScheduledAt finds scheduled files by the path that their rows have.
 	ScheduledAt(path string) ([]lake.Scheduled, error)
 	// DataPath is the lake's data path, which relative paths start from.
@@ -71,6 +74,9 @@ type Commit struct {
 	*Batch
 	// Was is the newest committed state, Is the same with the commit's own rows.
 	Was, Is View
+	// Loose reads the same as Is, for questions whose answer may be out of date when the
+	// commit lands: what others change there meanwhile makes nobody look again. Is when nil.
+	Loose View
 	// Set is the batch by meaning.
 	Set *ChangeSet
 	// Base is the snapshot that the client planned its changes on. It is known to be the
@@ -124,9 +130,26 @@ type checker struct {
 	inlined map[int64]map[int64][]lake.InlinedDelete // Is.InlinedDeletes, by table and file
 	live    map[int64]bool                           // tableLive
 	paths   *Paths                                   // of Is
+
+	loosePaths *Paths               // of Loose; see loose
+	gone       map[int64][]goneFile // rows of files that the commit removes, by id; see removes
+	added      map[int64]bool       // data files that it adds; see addedFile
+	ownDeletes map[int64]bool       // delete files that it adds; see ownDeleteFile
+	ended      map[int64]bool       // data files that it ends; see endedNow
 }
 
 func newChecker(c Commit) *checker { return &checker{Commit: c, paths: NewPaths(c.Is)} }
+
+// loose are the paths as Loose has them.
+func (k *checker) loose() *Paths {
+	if k.loosePaths == nil {
+		k.loosePaths = k.paths
+		if k.Loose != nil {
+			k.loosePaths = NewPaths(k.Loose)
+		}
+	}
+	return k.loosePaths
+}
 
 func (k *checker) add(v Violation) { k.found = append(k.found, v) }
 
@@ -219,21 +242,35 @@ func liveDelete(list []lake.DeleteFile) (lake.DeleteFile, bool) {
 
 // endedNow says whether the commit ends a data file.
 func (k *checker) endedNow(file int64) bool {
-	for i := range k.DataFiles.Changed {
-		if e := &k.DataFiles.Changed[i]; e.After.ID == file && !e.Before.Ended && e.After.Ended {
-			return true
+	if k.ended == nil {
+		k.ended = make(map[int64]bool, len(k.DataFiles.Changed))
+		for i := range k.DataFiles.Changed {
+			if e := &k.DataFiles.Changed[i]; !e.Before.Ended && e.After.Ended {
+				k.ended[e.After.ID] = true
+			}
 		}
 	}
-	return false
+	return k.ended[file]
 }
 
 func (k *checker) addedFile(file int64) bool {
-	for i := range k.DataFiles.Added {
-		if k.DataFiles.Added[i].ID == file {
-			return true
+	if k.added == nil {
+		k.added = make(map[int64]bool, len(k.DataFiles.Added))
+		for i := range k.DataFiles.Added {
+			k.added[k.DataFiles.Added[i].ID] = true
 		}
 	}
-	return false
+	return k.added[file]
+}
+
+func (k *checker) ownDeleteFile(id int64) bool {
+	if k.ownDeletes == nil {
+		k.ownDeletes = make(map[int64]bool, len(k.DeleteFiles.Added))
+		for i := range k.DeleteFiles.Added {
+			k.ownDeletes[k.DeleteFiles.Added[i].ID] = true
+		}
+	}
+	return k.ownDeletes[id]
 }
 
 func sortedKeys[V any](m map[int64]V) []int64 { return slices.Sorted(maps.Keys(m)) }

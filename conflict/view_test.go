@@ -2,6 +2,7 @@ package conflict_test
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/eiderdb/eider/conflict"
 	"github.com/eiderdb/eider/lake"
@@ -154,6 +155,17 @@ func (s *state) DataFilesAt(path string) ([]lake.DataFile, error) {
 
 func (s *state) DeleteFilesAt(path string) ([]lake.DeleteFile, error) {
 	return filter(s.deletes, func(x lake.DeleteFile) bool { return x.Path == path }), nil
+}
+
+func (s *state) Foreign(fn func(table int64, path string, relative bool) error) error {
+	for _, f := range s.files {
+		if strings.HasPrefix(f.Path, "/") || strings.HasPrefix(f.Path, ".") || strings.Contains(f.Path, ":/") {
+			if err := fn(f.TableID, f.Path, f.Relative); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (s *state) ScheduledAt(path string) ([]lake.Scheduled, error) {

@@ -69,6 +69,9 @@ type txState struct {
 	searched func()           // ends a search for orphans (guard.OrphanScan)
 	deferred []guard.Deferred // what its statements have left
 	wrote    bool             // its commit has changed tables of a lake
+	kept     guard.Verdicts   // what keeps files from being deleted
+	expired  uint32           // the schema of the lake whose snapshots it has deleted last
+	expiry   guard.Expiry     // and how many of them
 
 	savepoints []savepoint
 	locks      bool // transaction-level advisory locks are held

@@ -35,7 +35,7 @@ func (f sessionFuncs) Hidden(c *exec.Ctx, sc *exec.TableScan) (map[uint64]struct
 		if strings.EqualFold(s.set.text(settingSchedule), "all") {
 			return nil, nil
 		}
-		return s.deps.Guard.NotDue(c, c.Txn, sc.Table)
+		return s.deps.Guard.NotDue(c, c.Txn, sc.Table, &s.tx.kept)
 	}
 	if reads("path") && reads("path_is_relative") && !reads("schedule_start") && s.tx.searched == nil {
 		v, _, err := catalogSetting(c.Txn, settingOrphanScan)
@@ -50,9 +50,21 @@ func (f sessionFuncs) Hidden(c *exec.Ctx, sc *exec.TableScan) (map[uint64]struct
 
 // Spares keeps snapshots that somebody holds from a DELETE.
 func (f sessionFuncs) Spares(c *exec.Ctx, tbl *rel.Table) (exec.Sparing, error) {
-	sp, err := f.s.deps.Guard.Spares(c, c.Txn, tbl, f.s.holders(tbl.Schema))
-	if err != nil || sp == nil {
+	tx := &f.s.tx
+	before := guard.NoExpiry
+	if tx.expiry != guard.NoExpiry && tx.expired == tbl.Schema {
+		before = tx.expiry
+	}
+	sp, err := f.s.deps.Guard.Spares(c, c.Txn, tbl, before, f.s.holders(tbl.Schema))
+	if err != nil {
 		return nil, err
+	}
+	if !tbl.Temp && tbl.Name == guard.SnapshotTable {
+		// One that is undone counts as well: the commit then refuses what it would have spared.
+		tx.expired, tx.expiry = tbl.Schema, max(before, guard.WholeExpiry)
+	}
+	if sp == nil {
+		return nil, nil
 	}
 	return &sparing{Spared: sp, s: f.s, out: f.out}, nil
 }
@@ -66,6 +78,7 @@ type sparing struct {
 // Done tells the client what was left.
 func (sp *sparing) Done() error {
 	for _, d := range sp.Said() {
+		sp.s.tx.expiry = guard.PartExpiry
 		sp.s.tx.deferred = append(sp.s.tx.deferred, d)
 		e := notice(pgerr.SuccessfulCompletion, "%s", d.V.Text)
 		e.Detail = d.V.Detail

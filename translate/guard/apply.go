@@ -13,15 +13,17 @@ import (
 
 // apply makes the amendments that the modes do not turn off; done says whether any was.
 func (c *commit) apply(base *store.Txn, list []conflict.Amendment, modes *conflict.Modes, now time.Time) (done bool, err error) {
+	var off []conflict.Amendment // the schedule
 	for _, a := range list {
 		var code conflict.Code
 		var fn func() error
 		switch {
 		case a.Unschedule != nil:
-			code, fn = conflict.CodeScheduledLive, func() error { return c.unschedule(a) }
+			code = conflict.CodeScheduledLive
 			if a.Twice {
 				code = conflict.CodeScheduleTwice
 			}
+			fn = func() error { off = append(off, a); return nil }
 		case a.Back:
 			code, fn = conflict.CodeDeleteDate, func() error { return c.takeBack(base, a, now) }
 		case a.Begin != 0:
@@ -46,6 +48,9 @@ func (c *commit) apply(base *store.Txn, list []conflict.Amendment, modes *confli
 			return false, fmt.Errorf("amend the commit: %w", err)
 		}
 		done = true
+	}
+	if err := c.unschedule(off); err != nil {
+		return false, fmt.Errorf("amend the commit: %w", err)
 	}
 	return done, nil
 }

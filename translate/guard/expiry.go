@@ -19,6 +19,9 @@ import (
 // them; those would have to be told from what goes rightly, and the inlined tables of
 // dropped tables are gone by then.
 
+// SnapshotTable is the list of snapshots of a lake.
+const SnapshotTable = snapshotTable
+
 // Spared is what a DELETE leaves of the snapshots of a lake, or of their changes.
 type Spared struct {
 	r      relation
@@ -30,12 +33,33 @@ type Spared struct {
 
 	pins, tags []int64 // that were spared
 	snapshots  bool    // of the table of snapshots
+	there      *view   // of changes after an expiry: they stay where their snapshot is there
 }
 
-// Spares says what a DELETE must leave of a table; nil: nothing.
-func (g *Guard) Spares(ctx context.Context, txn *store.Txn, tbl *rel.Table, holders func() string) (*Spared, error) {
+// Expiry is what a transaction has deleted of the snapshots of a lake before.
+type Expiry uint8
+
+const (
+	// NoExpiry: nothing.
+	NoExpiry Expiry = iota
+	// WholeExpiry: all that it wanted to.
+	WholeExpiry
+	// PartExpiry: some of them were left.
+	PartExpiry
+)
+
+// Spares says what a DELETE must leave of a table; nil: nothing. Once snapshots were deleted
+// what became of them says which changes stay, and not what is held by then: a reader may
+// have ended meanwhile, and a snapshot without its changes would be refused.
+func (g *Guard) Spares(ctx context.Context, txn *store.Txn, tbl *rel.Table, before Expiry, holders func() string) (*Spared, error) {
 	if tbl.Temp || tbl.Name != snapshotTable && tbl.Name != changesTable {
 		return nil, nil
+	}
+	if tbl.Name == changesTable && before != NoExpiry {
+		if before == WholeExpiry {
+			return nil, nil
+		}
+		return &Spared{r: relation{txn, tbl}, there: &view{txn: txn, space: tbl.Schema}}, nil
 	}
 	l, ok := txn.SchemaByOID(tbl.Schema)
 	if !ok {
@@ -83,6 +107,10 @@ func (g *Guard) Spares(ctx context.Context, txn *store.Txn, tbl *rel.Table, hold
 // Keeps says whether a row stays.
 func (s *Spared) Keeps(t row.Tuple) bool {
 	id, ok := s.r.optional(t, "snapshot_id")
+	if s.there != nil {
+		n, err := s.there.Snapshots(id, id)
+		return ok && (n > 0 || err != nil) // what cannot be known is kept
+	}
 	if !ok || id >= s.head {
 		return false
 	}

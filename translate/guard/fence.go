@@ -197,7 +197,7 @@ func (l *look) holds(s lake.Scheduled) (string, error) {
 		}
 	}
 	for _, o := range l.held {
-		_, ok, err := o.held(s)
+		_, ok, err := o.names(s)
 		switch {
 		case errors.Is(err, kv.ErrEngineRestarted):
 			return heldUnknown, nil
@@ -214,24 +214,6 @@ func (l *look) holds(s lake.Scheduled) (string, error) {
 func (o *sight) names(s lake.Scheduled) (table int64, ok bool, err error) {
 	if table, ok, err = o.byID(s); ok || err != nil || s.Path == "" {
 		return table, ok, err
-	}
-	return o.paths.Named(s)
-}
-
-// held is names in the view of somebody else. A path that was scheduled there already has
-// no row any more: the check "path-taken" sees to that.
-func (o *sight) held(s lake.Scheduled) (table int64, ok bool, err error) {
-	if table, ok, err = o.byID(s); ok || err != nil || s.Path == "" {
-		return table, ok, err
-	}
-	rows, err := o.v.ScheduledAt(s.Path)
-	if err != nil {
-		return 0, false, err
-	}
-	for _, r := range rows {
-		if r.Relative == s.Relative {
-			return 0, false, nil
-		}
 	}
 	return o.paths.Named(s)
 }

@@ -238,6 +238,108 @@ func TestScheduleTwice(t *testing.T) {
 	s.is(visible, "1000|main/t/f2")
 }
 
+// TestScheduleNamedThrice: a file that is registered three times is scheduled when its last
+// row goes, once and with the time of that commit.
+func TestScheduleNamedThrice(t *testing.T) {
+	s := serve(t, conflict.Enforce, lakeSQL+";"+schedules+";insert into ducklake_table values (3, null, 1, null, 0, 'u', 'u/', true);update ducklake_snapshot set next_catalog_id = 4")
+	next := func(snapshot, changes string, statements ...string) string {
+		return strings.Replace(next(snapshot, changes, statements...), ", 1, 2, ", ", 1, 4, ", 1)
+	}
+	const path = "'/other/x.parquet'"
+	row := func(id, table string) string {
+		return "(" + id + ", " + table + ", 2, null, null, " + path + ", false, 'parquet', 10, 1000, 10, null, null, null, 7, null)"
+	}
+	s.want("", next("2", "inserted_into_table:1,inserted_into_table:3", "insert into ducklake_data_file values "+row("15", "1")+","+row("16", "1")+","+row("17", "3")))
+	s.want("", next("3", "deleted_from_table:1", "update ducklake_data_file set end_snapshot = 3 where data_file_id in (15, 16)"))
+	s.want("", "delete from ducklake_data_file where data_file_id in (15, 16)",
+		"insert into ducklake_files_scheduled_for_deletion values (15, "+path+", false, '2020-01-01'), (16, "+path+", false, '2020-01-01')")
+	s.is("select count(*) from ducklake_files_scheduled_for_deletion", "0") // u names it
+	s.open("long")
+	s.want("", next("4", "deleted_from_table:3", "update ducklake_data_file set end_snapshot = 4 where data_file_id = 17"))
+	s.want("", "delete from ducklake_data_file where data_file_id = 17",
+		"insert into ducklake_files_scheduled_for_deletion values (17, "+path+", false, '2021-01-01'), (17, "+path+", false, '2021-01-01')")
+	s.is("set eider.show_schedule = 'all'", "")
+	s.is("select data_file_id, extract(year from schedule_start) from ducklake_files_scheduled_for_deletion", "17|2021")
+	s.is("reset eider.show_schedule", "")
+	s.is(visible, "")
+	s.run("long", "commit")
+	s.is(visible, "17|/other/x.parquet")
+}
+
+// TestScheduledWhileNamed: a reader that sees both the row of a file and its row of the
+// schedule, from before the check, holds the file.
+func TestScheduledWhileNamed(t *testing.T) {
+	s := serve(t, conflict.Enforce, lakeSQL+";"+schedules)
+	more(s)
+	s.want("", "create schema eider", `create table eider.settings (lake text, table_id bigint, "check" text, mode text)`,
+		"insert into eider.settings values ('public', null, 'scheduled-live', 'off')")
+	s.want("", "insert into ducklake_files_scheduled_for_deletion values (99, 'main/t/f2', true, '2020-01-01')")
+	s.open("long")
+	s.want("", "delete from eider.settings")
+	s.is(visible, "")
+	s.want("", "delete from ducklake_data_file where data_file_id = 2")
+	s.is(visible, "")
+	s.want(early+"an open transaction can still read it", "delete from ducklake_files_scheduled_for_deletion")
+	s.run("long", "commit")
+	s.is(visible, "99|main/t/f2")
+}
+
+// TestScheduleSpellings: a row that spells the file otherwise keeps it as well.
+func TestScheduleSpellings(t *testing.T) {
+	for _, c := range []struct{ scheduled, named string }{
+		{"'/other/a.parquet', false", "'/other//a.parquet', false"},
+		{"'/other//a.parquet', false", "'/other/a.parquet', false"},
+		{"'/other/a.parquet', false", "'file:///other/a.parquet', false"},
+		{"'file:///other/a.parquet', false", "'/other/./a.parquet', false"},
+		{"'s3://b/a.parquet', false", "'s3a://b/a.parquet', false"},
+		{"'s3a://b/a%20b.parquet', false", "'s3://b/a b.parquet', false"},
+		{"'main/t/a.parquet', true", "'/data/main/t//a.parquet', false"},
+		{"'main/t/a.parquet', true", "'/a.parquet', true"},
+		{"'/data//main/t/a.parquet', false", "'a.parquet', true"},
+		{"'main/t/a.parquet', true", "'/x/../main/t/a.parquet', false"},
+	} {
+		t.Run(c.scheduled+" "+c.named, func(t *testing.T) {
+			s := serve(t, conflict.Enforce, lakeSQL+";"+schedules)
+			own := strings.Replace(c.scheduled, "main/t/", "", 1)
+			if !strings.HasSuffix(c.scheduled, "true") {
+				own = c.scheduled
+			}
+			row := func(id, path string) string {
+				return "(" + id + ", 1, 2, null, null, " + path + ", 'parquet', 10, 1000, 10, null, null, null, 7, null)"
+			}
+			s.want("", next("2", "inserted_into_table:1", "insert into ducklake_data_file values "+row("15", own)+","+row("16", c.named)))
+			s.want("", "delete from ducklake_data_file where data_file_id = 15", "insert into ducklake_files_scheduled_for_deletion values (15, "+c.scheduled+", '2020-01-01')")
+			s.is("select count(*) from ducklake_files_scheduled_for_deletion", "0")
+			s.want("23514: file ", "insert into ducklake_files_scheduled_for_deletion values (99, "+c.scheduled+", '2020-01-01')")
+			s.open("long")
+			s.want("", "delete from ducklake_data_file where data_file_id = 16")
+			s.want("", "insert into ducklake_files_scheduled_for_deletion values (99, "+c.scheduled+", '2020-01-01')")
+			s.is(visible, "")
+			s.run("long", "commit")
+			if got := s.rows(visible); !strings.HasPrefix(got, "99|") {
+				t.Errorf("got %q", got)
+			}
+		})
+	}
+}
+
+// TestPinEndsWithinExpiry: a reader that ends between the two DELETEs of an expiry.
+func TestPinEndsWithinExpiry(t *testing.T) {
+	s := serve(t, conflict.Enforce, lakeSQL)
+	s.open("long")
+	more(s)
+	list := expire("0, 1, 2")
+	s.run("w", "begin transaction isolation level repeatable read")
+	s.run("w", list[0])
+	s.run("long", "commit")
+	s.run("w", list[1])
+	s.run("w", "commit")
+	s.is(leftSnapshots, "1 2 3")
+	s.is("select snapshot_id from ducklake_snapshot_changes order by 1", "1 2 3")
+	s.want("", expire("1, 2")...)
+	s.is("select snapshot_id from ducklake_snapshot_changes order by 1", "3")
+}
+
 // TestScheduleDuplicatesGo: of two rows of a path that were there, one may always go.
 func TestScheduleDuplicatesGo(t *testing.T) {
 	s := serve(t, conflict.Off, lakeSQL+";"+schedules)

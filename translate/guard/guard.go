@@ -239,6 +239,9 @@ func (r *run) lake(c *commit, base *store.Txn, amend bool) (amended bool, err er
 		return false, err
 	}
 	k := conflict.Commit{Batch: c.batch, Was: was, Is: is, Ctx: r.ctx}
+	if len(c.batch.Scheduled.Added) > 0 {
+		k.Loose = &view{txn: r.txn, space: c.space}
+	}
 	if len(c.batch.Snapshots.Removed)+len(c.batch.Snapshots.Changed)+len(c.batch.Logs.Removed)+
 		len(c.batch.Scheduled.Removed)+len(c.batch.Scheduled.Changed) > 0 {
 		if k.Fence, err = r.fence(c.batch.Schema); err != nil {

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/eiderdb/eider/kv/rel"
 	"github.com/eiderdb/eider/kv/row"
@@ -49,6 +51,54 @@ func (r relation) each(column string, value []byte, fn func(rowid uint64, t row.
 		}
 	}
 	return it.Err()
+}
+
+// eachBeginning calls fn for the rows whose text in a column begins with one of several,
+// none of which begins with another; without an index it reads all rows.
+func (r relation) eachBeginning(column string, begins []string, fn func(t row.Tuple) error) error {
+	c := r.column(column)
+	if c == nil {
+		return nil
+	}
+	list := []store.Access{{}}
+	for i := range r.tbl.Indexes {
+		x := &r.tbl.Indexes[i]
+		if len(x.Columns) == 0 || x.Columns[0] != c.Num {
+			continue
+		}
+		list = list[:0]
+		for _, b := range begins {
+			end := []byte(b)
+			end[len(end)-1]++
+			list = append(list, store.Access{Index: x, Lo: &store.Bound{Value: []byte(b), Inclusive: true}, Hi: &store.Bound{Value: end}})
+		}
+		break
+	}
+	begin := func(text string) bool {
+		return slices.ContainsFunc(begins, func(b string) bool { return strings.HasPrefix(text, b) })
+	}
+	for _, a := range list {
+		it, err := r.txn.Scan(r.tbl, a)
+		if err != nil {
+			return err
+		}
+		for err == nil && it.Next() {
+			t := it.Tuple()
+			if v, null := c.Value(t); !null && begin(string(v)) {
+				err = fn(t)
+			}
+		}
+		if err == nil {
+			err = it.Err()
+		}
+		if cerr := it.Close(); err == nil {
+			err = cerr
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r relation) access(c *rel.Column, value []byte) (a store.Access) {

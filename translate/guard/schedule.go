@@ -21,6 +21,27 @@ const ScheduleTable = scheduleTable
 // does. pending is true for those that the transaction has scheduled itself: whether they go
 // is known when it commits.
 func (f *Fence) Schedule(ctx context.Context, fn func(e Entry) error) error {
+	return f.schedule(ctx, nil, fn)
+}
+
+// Verdicts are what a transaction has found to keep scheduled files, so that it looks for
+// each of them once. They hold for one view: in the same view nothing new comes to be held,
+// and what was held may only have been let go.
+type Verdicts struct {
+	space uint32
+	seq   uint64
+	why   map[lake.Scheduled]string
+}
+
+// of makes v that of a transaction's view of a lake.
+func (v *Verdicts) of(txn *store.Txn, space uint32) {
+	if seq, ok := txn.ViewSeq(); v.why == nil || !ok || v.seq != seq || v.space != space {
+		*v = Verdicts{space: space, seq: seq, why: make(map[lake.Scheduled]string)}
+	}
+}
+
+// schedule is Schedule. With verdicts, what keeps a file is not looked for before its time.
+func (f *Fence) schedule(ctx context.Context, v *Verdicts, fn func(e Entry) error) error {
 	l, err := f.look()
 	if err != nil {
 		return err
@@ -40,8 +61,20 @@ func (f *Fence) Schedule(ctx context.Context, fn func(e Entry) error) error {
 		}
 		e := Entry{Scheduled: r.scheduled(t), RowID: rowid}
 		e.Due = due.at(e.Scheduled)
-		if e.Why, err = l.holds(e.Scheduled); err != nil {
-			return err
+		known := false
+		if v != nil {
+			if e.Why = due.early(e.Scheduled); e.Why != "" {
+				return fn(e)
+			}
+			e.Why, known = v.why[e.Scheduled]
+		}
+		if !known {
+			if e.Why, err = l.holds(e.Scheduled); err != nil {
+				return err
+			}
+		}
+		if v != nil {
+			v.why[e.Scheduled] = e.Why
 		}
 		if e.Why == "" {
 			e.Why = due.early(e.Scheduled)
@@ -62,8 +95,8 @@ type Entry struct {
 
 // NotDue are the rows of a table, by row id, that a client must not see which is about to
 // delete the files that they name; nil: none. Rows that the transaction has written itself
-// are among them: it may be rolled back.
-func (g *Guard) NotDue(ctx context.Context, txn *store.Txn, tbl *rel.Table) (map[uint64]struct{}, error) {
+// are among them: it may be rolled back. found are the transaction's.
+func (g *Guard) NotDue(ctx context.Context, txn *store.Txn, tbl *rel.Table, found *Verdicts) (map[uint64]struct{}, error) {
 	f, mode, err := g.schedule(txn, tbl)
 	if err != nil || mode != conflict.Enforce {
 		return nil, err
@@ -75,7 +108,8 @@ func (g *Guard) NotDue(ctx context.Context, txn *store.Txn, tbl *rel.Table) (map
 		}
 		hidden[rowid] = struct{}{}
 	}
-	err = f.Schedule(ctx, func(e Entry) error {
+	found.of(txn, tbl.Schema)
+	err = f.schedule(ctx, found, func(e Entry) error {
 		if e.Why != "" {
 			hide(e.RowID)
 		}
@@ -119,18 +153,29 @@ func (g *Guard) schedule(txn *store.Txn, tbl *rel.Table) (*Fence, conflict.Mode,
 	return f, modes.Of(conflict.CodeScheduleEarly, 0), nil
 }
 
+// scheduledPath is what rows of the schedule are the same by.
+type scheduledPath struct {
+	path     string
+	relative bool
+}
+
 // unschedule takes rows off the list of files to delete that the commit has put there.
-func (c *commit) unschedule(a conflict.Amendment) error {
+func (c *commit) unschedule(list []conflict.Amendment) error {
 	t, ok := c.txn.TableByName(c.space, scheduleTable)
-	if !ok {
+	if !ok || len(list) == 0 {
 		return nil
 	}
 	r := relation{c.txn, t}
-	var mine []target
+	mine := make(map[scheduledPath][]target, len(list))
+	for _, a := range list {
+		mine[scheduledPath{a.Unschedule.Path, a.Unschedule.Relative}] = nil
+	}
 	err := c.txn.Changes(t, func(ch store.RowChange) bool {
 		if ch.Before == nil && ch.After != nil {
-			if s := r.scheduled(ch.After); s.Path == a.Unschedule.Path && s.Relative == a.Unschedule.Relative {
-				mine = append(mine, target{ch.RowID, slices.Clone(ch.After)})
+			s := r.scheduled(ch.After)
+			at := scheduledPath{s.Path, s.Relative}
+			if rows, ok := mine[at]; ok {
+				mine[at] = append(rows, target{ch.RowID, slices.Clone(ch.After)})
 			}
 		}
 		return true
@@ -138,24 +183,27 @@ func (c *commit) unschedule(a conflict.Amendment) error {
 	if err != nil {
 		return err
 	}
-	if a.Twice {
-		n := 0
-		err := r.each("path", []byte(a.Unschedule.Path), func(_ uint64, t row.Tuple) error {
-			if r.truth(t, "path_is_relative") == a.Unschedule.Relative {
-				n++
+	for _, a := range list {
+		rows := mine[scheduledPath{a.Unschedule.Path, a.Unschedule.Relative}]
+		if a.Twice {
+			n := 0
+			err := r.each("path", []byte(a.Unschedule.Path), func(_ uint64, t row.Tuple) error {
+				if r.truth(t, "path_is_relative") == a.Unschedule.Relative {
+					n++
+				}
+				return nil
+			})
+			if err != nil {
+				return err
 			}
-			return nil
-		})
-		if err != nil {
-			return err
+			if n == len(rows) && n > 0 {
+				rows = rows[1:] // none of them was there before
+			}
 		}
-		if n == len(mine) && n > 0 {
-			mine = mine[1:] // none of them was there before
-		}
-	}
-	for _, x := range mine {
-		if err := c.txn.Delete(t, x.rowid, x.tuple); err != nil {
-			return err
+		for _, x := range rows {
+			if err := c.txn.Delete(t, x.rowid, x.tuple); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

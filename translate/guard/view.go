@@ -252,6 +252,31 @@ func (v *view) DeleteFilesAt(path string) ([]lake.DeleteFile, error) {
 	return list(v, deleteFileTable, "path", []byte(path), relation.deleteFile)
 }
 
+// foreignBegins are what paths begin with that DuckLake has not made, in the order of their
+// bytes: a path that is absolute, or that is spelled so that it begins with a dot or slash,
+// and URLs of the schemes that DuckDB's file systems know.
+var foreignBegins = []string{
+	".", "/", "abfs://", "abfss://", "az://", "azure://", "file:/", "gcs://", "gs://", "hf://", "http://", "https://", "r2://",
+	"s3://", "s3a://", "s3n://", "wasb://", "wasbs://",
+}
+
+// Foreign reads through the index of paths.
+func (v *view) Foreign(fn func(table int64, path string, relative bool) error) error {
+	for _, name := range []string{dataFileTable, deleteFileTable} {
+		r, ok := v.of(name)
+		if !ok {
+			continue
+		}
+		err := r.eachBeginning("path", foreignBegins, func(t row.Tuple) error {
+			return fn(r.num(t, "table_id"), r.text(t, "path"), r.truth(t, "path_is_relative"))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (v *view) ScheduledAt(path string) ([]lake.Scheduled, error) {
 	return list(v, scheduleTable, "path", []byte(path), relation.scheduled)
 }
