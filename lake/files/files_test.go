@@ -127,7 +127,8 @@ func TestMissing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	there := filepath.Join(dir, "there")
-	if err := os.WriteFile(there, nil, 0o600); err != nil {
+	lakes := filepath.Join(dir, "lake") // of DuckLake's
+	if err := errors.Join(os.WriteFile(there, nil, 0o600), os.Mkdir(lakes, 0o700), os.WriteFile(filepath.Join(lakes, "ducklake-1.parquet"), nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	named := newSet(t, files.Config{Paths: []string{dir}})
@@ -139,6 +140,10 @@ func TestMissing(t *testing.T) {
 		{there, false, false},
 		{filepath.Join(dir, "gone"), true, false},
 		{filepath.Join(dir, "gone", "gone"), true, false},
+		{filepath.Join(dir, "ducklake-2.parquet"), true, false},
+		{filepath.Join(lakes, "ducklake-1.parquet"), false, false},
+		{filepath.Join(lakes, "ducklake-2.parquet"), true, true},
+		{filepath.Join(lakes, "gone"), true, false},
 		{"s3://bucket/gone", false, false},
 	} {
 		if got := named.Missing(t.Context(), tc.path); got != tc.named {
