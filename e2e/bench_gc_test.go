@@ -143,7 +143,7 @@ func TestBenchClientExpire(t *testing.T) {
 			began := time.Now()
 			mustDuck(ctx, t, d, "CALL ducklake_expire_snapshots('lake', older_than => now() + INTERVAL 10 YEAR)")
 			took := time.Since(began)
-			if left := mustDuck(ctx, t, d, "SELECT count(*) FROM lake.snapshots()").Rows; fmt.Sprint(left) != "[1]" {
+			if left := mustDuck(ctx, t, d, "SELECT count(*) FROM lake.snapshots()").Rows; fmt.Sprint(left) != "[[1]]" {
 				t.Errorf("%s: %v snapshots are left", s.Name(), left)
 			}
 			fmt.Printf("| %s | %s | %d | %d | %s |\n", name, s.Name(), n, n/10, short(took))
