@@ -106,7 +106,7 @@ type checker struct {
 func (c *checker) run() error {
 	steps := []func() error{
 		c.options, c.relations, c.snapshots, c.readObjects, c.readColumns, c.readParts, c.objectInvariants, c.readFiles,
-		c.fileInvariants, c.fileStatistics, c.partitionValues, c.tableStatistics, c.inlinedTables, c.inlinedDeletes, c.deletedCounts,
+		c.fileInvariants, c.fileStatistics, c.partitionValues, c.tableStatistics, c.inlinedTables, c.inlinedDeletes, c.deletedCounts, c.compareStatistics,
 		c.counters, c.schedule,
 	}
 	if c.o.Files != nil {

@@ -297,11 +297,19 @@ func (c *checker) ranges() {
 	}
 }
 
-// deletedCounts tests that no file has more rows deleted than it has rows.
+// deletedCounts tests that no file has more rows deleted than it has rows, and takes them
+// from what the table has.
 func (c *checker) deletedCounts() error {
 	for _, id := range slices.Sorted(maps.Keys(c.deletedRows)) {
 		n := c.deletedRows[id]
-		if f := c.file(id); f != nil && n > f.records {
+		f := c.file(id)
+		if f == nil {
+			continue
+		}
+		if t := c.tables[f.table]; t != nil {
+			t.deleted += min(n, max(f.records, 0))
+		}
+		if n > f.records {
 			c.find(DeleteCount, f.table, fmt.Sprintf("data file %d", id), "%d of %d rows are deleted, by delete files and inlined", n, f.records)
 		}
 	}

@@ -20,7 +20,8 @@ type table struct {
 	stats    int   // rows of ducklake_table_stats
 	records  int64 // record_count
 	next     int64 // next_row_id
-	rows     int64 // live rows, as files and inlined rows have them
+	rows     int64 // of live data files, and live inlined rows
+	deleted  int64 // of the rows of live data files
 	bytes    int64 // of live data files
 	top      int64 // the highest row id that is in use, -1 for none: of files, that of the first row
 	past     int64 // one more than any row id by the catalog, which counts a file's rows from its start

@@ -190,7 +190,7 @@ func statsRow(id, records, next, bytes int64) Change {
 }
 
 // compareStatistics compares what each table has with its row of ducklake_table_stats.
-func (c *checker) compareStatistics() {
+func (c *checker) compareStatistics() error {
 	for _, id := range slices.Sorted(maps.Keys(c.tables)) {
 		t := c.tables[id]
 		label := fmt.Sprintf("table %d", id)
@@ -216,12 +216,15 @@ func (c *checker) compareStatistics() {
 				c.add(f)
 			}
 		}
-		if t.live && t.records < t.rows {
+		// Rows that are deleted do not have to be counted: a rewrite leaves out those that are inlined, and a
+		// flush then writes them to a file.
+		if rows := t.rows - t.deleted; t.live && t.records < rows {
 			c.add(Finding{
-				Code: RecordCount, TableID: id, Object: label, Message: fmt.Sprintf("record_count is %d, files and inlined rows are %d", t.records, t.rows),
-			}, c.raiseStats(id, "record_count", t.records, t.rows, t.stats))
+				Code: RecordCount, TableID: id, Object: label, Message: fmt.Sprintf("record_count is %d, files and inlined rows have %d", t.records, rows),
+			}, c.raiseStats(id, "record_count", t.records, rows, t.stats))
 		}
 	}
+	return nil
 }
 
 func (c *checker) raiseStats(id int64, counter string, was, to int64, rows int) Change {
