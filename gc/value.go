@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/eiderdb/eider/internal/bytesize"
 )
 
 // parser reads a value's text, which has no blanks around it.
@@ -131,35 +133,14 @@ func parseCount(s string) (any, error) {
 	return n, nil
 }
 
-var byteUnits = []struct {
-	name string
-	size int64
-}{
-	{"TiB", 1 << 40},
-	{"GiB", 1 << 30},
-	{"MiB", 1 << 20},
-	{"KiB", 1 << 10},
-	{"TB", 1e12},
-	{"GB", 1e9},
-	{"MB", 1e6},
-	{"kB", 1e3},
-	{"B", 1},
-	{"", 1},
-}
-
+// parseBytes takes whole numbers only, and units as they are written.
 func parseBytes(s string) (any, error) {
-	for _, u := range byteUnits {
-		num, ok := strings.CutSuffix(s, u.name)
-		if !ok {
-			continue
-		}
-		n, err := strconv.ParseInt(strings.TrimSpace(num), 10, 64)
-		if err != nil || n < 1 || n > math.MaxInt64/u.size {
-			break
-		}
-		return n * u.size, nil
+	number, u := bytesize.Cut(s)
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n < 1 || n > math.MaxInt64/u.Bytes || !strings.HasSuffix(s, u.Name) {
+		return nil, errors.New("a whole number and a unit: 500MiB, 10GB")
 	}
-	return nil, errors.New("a whole number and a unit: 500MiB, 10GB")
+	return n * u.Bytes, nil
 }
 
 func parseZone(s string) (any, error) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/eiderdb/eider/gc"
+	"github.com/eiderdb/eider/internal/bytesize"
 )
 
 // Errors of this package.
@@ -38,7 +39,7 @@ type Tier struct {
 
 // String is the tier as ParseTiers reads it.
 func (t Tier) String() string {
-	return FormatBytes(t.Min) + "-" + FormatBytes(t.Max) + ":" + FormatBytes(t.Target)
+	return bytesize.Short(t.Min) + "-" + bytesize.Short(t.Max) + ":" + bytesize.Short(t.Target)
 }
 
 // DefaultTiers are those of DuckLake's documentation for streaming workloads: a row is

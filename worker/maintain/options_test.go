@@ -3,8 +3,6 @@ package maintain
 import (
 	"errors"
 	"testing"
-
-	"pgregory.net/rapid"
 )
 
 func TestParseBytes(t *testing.T) {
@@ -37,23 +35,6 @@ func TestParseBytes(t *testing.T) {
 			}
 		} else if err != nil || got != c.want {
 			t.Errorf("%q: %d, %v; want %d", c.text, got, err, c.want)
-		}
-	}
-}
-
-// Sizes are written so that nothing above a tenth of the unit is lost, and whole ones exactly.
-func TestFormatBytes(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.Int64Range(0, maxBytes).Draw(t, "n")
-		got, err := ParseBytes(FormatBytes(n))
-		if err != nil || got < n-n/15-1 || got > n+n/15+1 {
-			t.Fatalf("%d is written %q and read %d, %v", n, FormatBytes(n), got, err)
-		}
-	})
-	for n, want := range map[int64]string{0: "0B", 1023: "1023B", 1024: "1KiB", 1536: "1.5KiB", 64 << 20: "64MiB"} {
-		if got := FormatBytes(n); got != want {
-			t.Errorf("%d: %s, want %s", n, got, want)
 		}
 	}
 }

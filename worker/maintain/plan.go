@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/eiderdb/eider/internal/bytesize"
 	"github.com/eiderdb/eider/worker/duck"
 )
 
@@ -79,7 +80,7 @@ func (s *Step) Name() string {
 		name += " " + s.Schema + "." + s.Table
 	}
 	if s.Phase == Merge {
-		name += " " + FormatBytes(s.Tier.Min) + "-" + FormatBytes(s.Tier.Max)
+		name += " " + bytesize.Short(s.Tier.Min) + "-" + bytesize.Short(s.Tier.Max)
 	}
 	return name
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/eiderdb/eider/internal/bytesize"
 )
 
 // Reporter writes what runs do, a line for each thing.
@@ -76,7 +78,7 @@ func (r *Reporter) Step(o Outcome) {
 	}
 	planned := o.Status == Planned || o.Status == Skipped
 	add(planned && o.Step.Files > 0, "%s", plural(o.Step.Files, "file"))
-	add(planned && o.Step.Bytes > 0, "%s into files of %s", FormatBytes(o.Step.Bytes), FormatBytes(o.Step.Target))
+	add(planned && o.Step.Bytes > 0, "%s into files of %s", bytesize.Short(o.Step.Bytes), bytesize.Short(o.Step.Target))
 	add(!planned && o.Read > 0, "%s into %d", plural(o.Read, "file"), o.Written)
 	add(o.Rows > 0, "%s", plural(o.Rows, unitOf(o.Step.Phase)))
 	add(o.Step.Age > 0, "older than %s", o.Step.Age)

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/eiderdb/eider/internal/bytesize"
 )
 
 // Field is one setting of an Options.
@@ -149,46 +151,11 @@ func parseBool(s string) (bool, error) {
 // Bytes is a number of bytes, written with a unit.
 type Bytes int64
 
-var units = []struct {
-	name string
-	size int64
-}{
-	{"TiB", 1 << 40},
-	{"GiB", 1 << 30},
-	{"MiB", 1 << 20},
-	{"KiB", 1 << 10},
-	{"TB", 1e12},
-	{"GB", 1e9},
-	{"MB", 1e6},
-	{"kB", 1e3},
-	{"B", 1},
-}
-
 // ParseBytes reads a number with an optional unit: 64MiB, 1GB, 4096.
 func ParseBytes(s string) (Bytes, error) {
-	num, size := strings.TrimSpace(s), int64(1)
-	for _, u := range units {
-		if len(num) > len(u.name) && strings.EqualFold(num[len(num)-len(u.name):], u.name) {
-			num, size = strings.TrimSpace(num[:len(num)-len(u.name)]), u.size
-			break
-		}
-	}
-	n, err := strconv.ParseFloat(num, 64)
-	switch {
-	case err != nil:
-		return 0, errors.New("write a number and a unit")
-	case !(n >= 0) || n*float64(size) >= 1<<63:
-		return 0, errors.New("out of range")
-	}
-	return Bytes(n * float64(size)), nil
+	n, err := bytesize.Parse(s)
+	return Bytes(n), err
 }
 
 // String writes the largest binary unit that divides the number.
-func (b Bytes) String() string {
-	for _, u := range units[:4] {
-		if b != 0 && int64(b)%u.size == 0 {
-			return strconv.FormatInt(int64(b)/u.size, 10) + u.name
-		}
-	}
-	return strconv.FormatInt(int64(b), 10)
-}
+func (b Bytes) String() string { return bytesize.Exact(int64(b)) }
