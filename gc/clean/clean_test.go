@@ -13,6 +13,7 @@ import (
 	"github.com/eiderdb/eider/gc"
 	"github.com/eiderdb/eider/gc/clean"
 	"github.com/eiderdb/eider/gc/meta"
+	"github.com/eiderdb/eider/gc/meta/metatest"
 	"github.com/eiderdb/eider/kv/store"
 )
 
@@ -81,10 +82,7 @@ func TestCleanup(t *testing.T) {
 // A file that an open transaction still sees stays, although the newest state has forgotten it.
 func TestCleanupOpenView(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	w := newWorld(t)
-	w.allow(dir)
-	l := w.lake("l", dir)
+	dir, w, l := onDisk(t)
 	write(t, dir+"/main/t/a", old)
 	l.data("a", true, false)
 	c, err := w.st.Catalog("lake")
@@ -125,11 +123,8 @@ func (h held) Early(ctx context.Context, files []gc.FileRef) ([]string, error) {
 
 func TestFence(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	w := newWorld(t)
-	w.allow(dir)
+	dir, w, l := onDisk(t)
 	w.o.Fence = func(*store.Txn, string) (clean.Fence, error) { return held{path: "main/t/a.parquet"}, nil }
-	l := w.lake("l", dir)
 	write(t, dir+"/main/t/a.parquet", old)
 	for _, dry := range []bool{true, false} {
 		if res := l.run(gc.Orphans, dry, l.request()); res.Deferred != 1 || len(res.manifest) != 0 {
@@ -231,10 +226,7 @@ func TestOrphans(t *testing.T) {
 // Files that an open transaction may have written stay, however old the minimum age lets them be.
 func TestOrphansBesideWriter(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	w := newWorld(t)
-	w.allow(dir)
-	l := w.lake("l", dir)
+	dir, w, l := onDisk(t)
 	write(t, dir+"/main/t/before.parquet", 10*time.Hour)
 	write(t, dir+"/main/t/skew.parquet", 8*time.Hour+10*time.Minute)
 	write(t, dir+"/main/t/since.parquet", 5*time.Hour)
@@ -251,10 +243,7 @@ func TestOrphansBesideWriter(t *testing.T) {
 // at after the listing, and once more when the orphans are scheduled.
 func TestOrphansCommittedMeanwhile(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	w := newWorld(t)
-	w.allow(dir)
-	l := w.lake("l", dir)
+	dir, w, l := onDisk(t)
 	write(t, dir+"/main/t/a.parquet", old)
 	write(t, dir+"/main/t/b.parquet", old)
 	w.o.Writing = func() time.Time { // after the listing
@@ -294,24 +283,21 @@ func TestUnknown(t *testing.T) {
 		"a path that is no text": func(l *lakeIn) {
 			l.w.do(func(txn *store.Txn) {
 				s, _ := txn.SchemaByName("l")
-				create(l.w.t, txn, s.OID, "ducklake_new", "path")
+				must(l.w.t, metatest.CreateTable(txn, s.OID, "ducklake_new", "path"))
 			})
 		},
 		"a data file table without tables": func(l *lakeIn) {
 			l.w.do(func(txn *store.Txn) {
 				s, err := txn.CreateSchema("odd")
 				must(l.w.t, err)
-				create(l.w.t, txn, s.OID, "ducklake_snapshot", "snapshot_id", "snapshot_time timestamptz", "schema_version", "next_catalog_id", "next_file_id")
-				create(l.w.t, txn, s.OID, "ducklake_data_file", "path varchar")
+				must(l.w.t, metatest.CreateTable(txn, s.OID, "ducklake_snapshot", metatest.SnapshotColumns()...))
+				must(l.w.t, metatest.CreateTable(txn, s.OID, "ducklake_data_file", "path varchar"))
 			})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			w := newWorld(t)
-			w.allow(dir)
-			l := w.lake("l", dir)
+			dir, w, l := onDisk(t)
 			write(t, dir+"/a.parquet", old)
 			write(t, dir+"/b.parquet", old)
 			l.schedule("b.parquet", true, now.Add(-time.Hour))
@@ -330,13 +316,10 @@ func TestUnknown(t *testing.T) {
 // A table that this server does not know may name files, too.
 func TestUnknownTable(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	w := newWorld(t)
-	w.allow(dir)
-	l := w.lake("l", dir)
+	dir, w, l := onDisk(t)
 	w.do(func(txn *store.Txn) {
 		s, _ := txn.SchemaByName("l")
-		create(t, txn, s.OID, "ducklake_bloom_filter", "table_id", "path varchar")
+		must(t, metatest.CreateTable(txn, s.OID, "ducklake_bloom_filter", "table_id", "path varchar"))
 	})
 	write(t, dir+"/main/t/bloom.parquet", old)
 	write(t, dir+"/main/t/bloom2.parquet", old)
@@ -459,17 +442,14 @@ func TestQuarantine(t *testing.T) {
 // A row of eider.quarantine that somebody has written does not have other files purged.
 func TestPurgeForged(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	w := newWorld(t)
-	w.allow(dir)
-	l := w.lake("l", dir)
+	dir, w, l := onDisk(t)
 	write(t, dir+"/a", old)
 	write(t, dir+"/.eider-quarantine/1/live", old)
 	l.data(dir+"/.eider-quarantine/1/live", false, false)
 	w.do(func(txn *store.Txn) {
 		s, err := txn.CreateSchema("eider")
 		must(t, err)
-		create(t, txn, s.OID, "quarantine", "lake varchar", "job", "path varchar", "place varchar", "bytes", "moved_at timestamptz", "reason varchar")
+		must(t, metatest.CreateTable(txn, s.OID, "quarantine", "lake varchar", "job", "path varchar", "place varchar", "bytes", "moved_at timestamptz", "reason varchar"))
 		tbl, _, err := meta.Own(txn, "quarantine")
 		must(t, err)
 		for _, p := range []string{dir + "/a", dir + "/.eider-quarantine/../a", dir + "/.eider-quarantine/1/live"} {
@@ -490,10 +470,7 @@ func TestKilled(t *testing.T) {
 	for _, after := range []bool{false, true} {
 		for _, quarantine := range []string{"off", "on"} {
 			for at := range 4 {
-				dir := t.TempDir()
-				w := newWorld(t)
-				w.allow(dir)
-				l := w.lake("l", dir)
+				dir, w, l := onDisk(t)
 				write(t, dir+"/main/t/a.parquet", old)
 				write(t, dir+"/main/t/live.parquet", old)
 				l.data("live.parquet", true, false)
@@ -517,7 +494,7 @@ func TestKilled(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				w.o.Commit = plain{}
+				w.o.Commit = metatest.Plain{}
 				l.run(gc.Orphans, false, req)
 				l.run(gc.Cleanup, false, req)
 				if s := l.scheduled(); len(s) != 0 {
@@ -534,11 +511,8 @@ func TestKilled(t *testing.T) {
 // A run ends with its context, between two batches, and says what it has done.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	w := newWorld(t)
+	dir, w, l := onDisk(t)
 	w.o.Chunk = 2
-	w.allow(dir)
-	l := w.lake("l", dir)
 	for _, f := range []string{"a", "b", "c", "d", "e"} {
 		write(t, dir+"/"+f, old)
 		l.schedule(f, true, now.Add(-time.Hour))

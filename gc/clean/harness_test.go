@@ -15,7 +15,7 @@ import (
 	"github.com/eiderdb/eider/gc"
 	"github.com/eiderdb/eider/gc/clean"
 	"github.com/eiderdb/eider/gc/meta"
-	"github.com/eiderdb/eider/kv/rel"
+	"github.com/eiderdb/eider/gc/meta/metatest"
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/kv/store/storetest"
 )
@@ -36,11 +36,6 @@ func must(t tb, err error) {
 		t.Fatal(err)
 	}
 }
-
-// plain commits without checks.
-type plain struct{}
-
-func (plain) Commit(ctx context.Context, txn *store.Txn) error { return txn.Commit(ctx) }
 
 // free is a fence that holds nothing: what the package looks at itself must do.
 type free struct{}
@@ -68,7 +63,7 @@ func newWorld(t testing.TB) *world { return worldOf(t, storetest.Open(t)) }
 func worldOf(t tb, st *store.Store) *world {
 	w := &world{t: t, st: st, cat: "lake"}
 	w.o = clean.Options{
-		Store: st, Commit: plain{},
+		Store: st, Commit: metatest.Plain{},
 		Fence: func(*store.Txn, string) (clean.Fence, error) { return free{}, nil },
 	}
 	return w
@@ -86,7 +81,7 @@ func (w *world) do(fn func(txn *store.Txn)) {
 	w.t.Helper()
 	c, err := w.st.Catalog(w.cat)
 	must(w.t, err)
-	must(w.t, meta.Do(context.Background(), c, plain{}, func(txn *store.Txn) error { fn(txn); return nil }))
+	must(w.t, meta.Do(context.Background(), c, metatest.Plain{}, func(txn *store.Txn) error { fn(txn); return nil }))
 }
 
 // lakeIn is a lake that tests fill.
@@ -108,13 +103,13 @@ func (w *world) lake(name, dataPath string) *lakeIn {
 			s, err = txn.CreateSchema(name)
 			must(w.t, err)
 		}
-		create(w.t, txn, s.OID, "ducklake_snapshot", "snapshot_id", "snapshot_time timestamptz", "schema_version", "next_catalog_id", "next_file_id")
-		create(w.t, txn, s.OID, "ducklake_metadata", "key varchar", "value varchar", "scope varchar", "scope_id")
-		create(w.t, txn, s.OID, "ducklake_schema", "schema_id", "begin_snapshot", "end_snapshot", "path varchar", "path_is_relative boolean")
-		create(w.t, txn, s.OID, "ducklake_table", "table_id", "schema_id", "begin_snapshot", "end_snapshot", "path varchar", "path_is_relative boolean")
-		create(w.t, txn, s.OID, "ducklake_data_file", "data_file_id", "table_id", "begin_snapshot", "end_snapshot", "path varchar", "path_is_relative boolean")
-		create(w.t, txn, s.OID, "ducklake_delete_file", "delete_file_id", "table_id", "data_file_id", "begin_snapshot", "end_snapshot", "path varchar", "path_is_relative boolean")
-		create(w.t, txn, s.OID, "ducklake_files_scheduled_for_deletion", "data_file_id", "path varchar", "path_is_relative boolean", "schedule_start timestamptz")
+		must(w.t, metatest.CreateTable(txn, s.OID, "ducklake_snapshot", metatest.SnapshotColumns()...))
+		must(w.t, metatest.CreateTable(txn, s.OID, "ducklake_metadata", "key varchar", "value varchar", "scope varchar", "scope_id"))
+		must(w.t, metatest.CreateTable(txn, s.OID, "ducklake_schema", "schema_id", "begin_snapshot", "end_snapshot", "path varchar", "path_is_relative boolean"))
+		must(w.t, metatest.CreateTable(txn, s.OID, "ducklake_table", "table_id", "schema_id", "begin_snapshot", "end_snapshot", "path varchar", "path_is_relative boolean"))
+		must(w.t, metatest.CreateTable(txn, s.OID, "ducklake_data_file", "data_file_id", "table_id", "begin_snapshot", "end_snapshot", "path varchar", "path_is_relative boolean"))
+		must(w.t, metatest.CreateTable(txn, s.OID, "ducklake_delete_file", "delete_file_id", "table_id", "data_file_id", "begin_snapshot", "end_snapshot", "path varchar", "path_is_relative boolean"))
+		must(w.t, metatest.CreateTable(txn, s.OID, "ducklake_files_scheduled_for_deletion", "data_file_id", "path varchar", "path_is_relative boolean", "schedule_start timestamptz"))
 	})
 	l.insert("ducklake_metadata", meta.Values{"key": meta.Str("data_path"), "value": meta.Str(dataPath)})
 	l.insert("ducklake_schema", meta.Values{"schema_id": meta.Int(0), "path": meta.Str("main/"), "path_is_relative": meta.Truth(true)})
@@ -122,16 +117,12 @@ func (w *world) lake(name, dataPath string) *lakeIn {
 	return l
 }
 
-func create(t tb, txn *store.Txn, schema uint32, name string, columns ...string) {
+// onDisk is a lake "l" in a folder of the test's, in a world that may delete there.
+func onDisk(t testing.TB) (dir string, w *world, l *lakeIn) {
 	t.Helper()
-	types := map[string]uint32{"": meta.Int8, "varchar": meta.Varchar, "timestamptz": meta.Timestamptz, "boolean": meta.Bool}
-	d := &rel.Table{Schema: schema, Name: name, Kind: rel.KindTable}
-	for i, c := range columns {
-		col, typ, _ := strings.Cut(c, " ")
-		d.Columns = append(d.Columns, rel.Column{Num: int16(i + 1), Name: col, Type: types[typ], Mod: -1})
-	}
-	_, err := txn.CreateTable(d)
-	must(t, err)
+	dir, w = t.TempDir(), newWorld(t)
+	w.allow(dir)
+	return dir, w, w.lake("l", dir)
 }
 
 func (l *lakeIn) insert(table string, v meta.Values) {

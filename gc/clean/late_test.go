@@ -11,6 +11,7 @@ import (
 	"github.com/eiderdb/eider/gc"
 	"github.com/eiderdb/eider/gc/clean"
 	"github.com/eiderdb/eider/gc/meta"
+	"github.com/eiderdb/eider/gc/meta/metatest"
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/lake/paths"
 )
@@ -122,12 +123,9 @@ func TestGrace(t *testing.T) {
 // Without a grace that can be read nothing goes.
 func TestGraceUnknown(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	w := newWorld(t)
-	w.allow(dir)
+	dir, w, l := onDisk(t)
 	unknown := errors.New("unknown")
 	w.o.Grace = func(*store.Txn, string) (time.Duration, error) { return 0, unknown }
-	l := w.lake("l", dir)
 	write(t, dir+"/main/t/a", old)
 	write(t, dir+"/main/t/orphan.parquet", old)
 	l.schedule("main/t/a", true, now.Add(-day))
@@ -159,11 +157,8 @@ func TestNamedMeanwhile(t *testing.T) {
 			for _, kind := range []gc.Kind{gc.Cleanup, gc.Orphans, "purge"} {
 				t.Run(fmt.Sprintf("%s, %s, %s", tc.name, by, kind), func(t *testing.T) {
 					t.Parallel()
-					dir := t.TempDir()
-					w := newWorld(t)
+					dir, w, l := onDisk(t)
 					w.o.Chunk = 2
-					w.allow(dir)
-					l := w.lake("l", dir)
 					namer := l
 					second := &world{t: t, st: w.st, cat: "second"}
 					switch by {
@@ -230,11 +225,8 @@ func (o *onLook) Storage(at paths.Place) (clean.Storage, error) {
 // Of a quarantine that is longer than a round everything is purged.
 func TestPurgeRounds(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	w := newWorld(t)
+	dir, w, l := onDisk(t)
 	w.o.Round, w.o.Chunk = 3, 2
-	w.allow(dir)
-	l := w.lake("l", dir)
 	for i := range 8 {
 		write(t, fmt.Sprintf("%s/main/t/%d", dir, i), old)
 		l.schedule(fmt.Sprintf("main/t/%d", i), true, now.Add(-time.Hour))
@@ -255,10 +247,7 @@ func TestPurgeRounds(t *testing.T) {
 // A call to restore that was killed before it took files off the list is made good by the next.
 func TestRestoreAgain(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	w := newWorld(t)
-	w.allow(dir)
-	l := w.lake("l", dir)
+	dir, w, l := onDisk(t)
 	for _, f := range []string{"main/t/a", "main/u/b"} {
 		write(t, dir+"/"+f, old)
 		l.schedule(f, true, now.Add(-time.Hour))
@@ -270,7 +259,7 @@ func TestRestoreAgain(t *testing.T) {
 	if _, err := clean.New(w.o).Restore(context.Background(), undo, now); !errors.Is(err, killed) {
 		t.Fatal(err)
 	}
-	w.o.Commit = plain{}
+	w.o.Commit = metatest.Plain{}
 	c := clean.New(w.o)
 	res, err := c.Restore(context.Background(), undo, now)
 	if err != nil || res.Counts[clean.CountBack] != 1 || res.Counts[clean.CountNotBack] != 0 {

@@ -15,8 +15,8 @@ import (
 	"github.com/eiderdb/eider/gc"
 	"github.com/eiderdb/eider/gc/expire"
 	"github.com/eiderdb/eider/gc/meta"
+	"github.com/eiderdb/eider/gc/meta/metatest"
 	"github.com/eiderdb/eider/gc/sweep"
-	"github.com/eiderdb/eider/kv/rel"
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/kv/store/storetest"
 )
@@ -28,46 +28,25 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// plain commits without checks; before, when set, is called in front of each commit.
-type plain struct{ before func(txn *store.Txn) }
-
-func (p plain) Commit(ctx context.Context, txn *store.Txn) error {
-	if p.before != nil {
-		p.before(txn)
-	}
-	return txn.Commit(ctx)
-}
-
 // small is a lake of snapshots 0 to n with one table (id 1), whose file i (path "f<i>") is
 // there from snapshot i to i+1.
 func small(t testing.TB, n int64) *store.Catalog {
 	t.Helper()
 	c, err := storetest.Open(t).Catalog("lake")
 	must(t, err)
-	must(t, meta.Do(context.Background(), c, plain{}, func(txn *store.Txn) error {
+	must(t, meta.Do(context.Background(), c, metatest.Plain{}, func(txn *store.Txn) error {
 		for name, columns := range map[string]string{
-			meta.SnapshotTable:                      "snapshot_id snapshot_time:t schema_version next_catalog_id next_file_id",
-			"ducklake_snapshot_changes":             "snapshot_id changes_made:s",
-			"ducklake_metadata":                     "key:s value:s scope:s",
-			"ducklake_schema":                       "schema_id begin_snapshot end_snapshot schema_name:s path:s path_is_relative:b",
-			"ducklake_table":                        "table_id schema_id begin_snapshot end_snapshot table_name:s path:s path_is_relative:b",
-			"ducklake_data_file":                    "data_file_id table_id begin_snapshot end_snapshot path:s path_is_relative:b file_size_bytes",
-			"ducklake_file_column_stats":            "data_file_id table_id column_id",
-			"ducklake_delete_file":                  "delete_file_id table_id begin_snapshot end_snapshot data_file_id path:s path_is_relative:b file_size_bytes",
-			"ducklake_files_scheduled_for_deletion": "data_file_id path:s path_is_relative:b schedule_start:t",
+			meta.SnapshotTable:                      "snapshot_id, snapshot_time timestamptz, schema_version, next_catalog_id, next_file_id",
+			"ducklake_snapshot_changes":             "snapshot_id, changes_made varchar",
+			"ducklake_metadata":                     "key varchar, value varchar, scope varchar",
+			"ducklake_schema":                       "schema_id, begin_snapshot, end_snapshot, schema_name varchar, path varchar, path_is_relative boolean",
+			"ducklake_table":                        "table_id, schema_id, begin_snapshot, end_snapshot, table_name varchar, path varchar, path_is_relative boolean",
+			"ducklake_data_file":                    "data_file_id, table_id, begin_snapshot, end_snapshot, path varchar, path_is_relative boolean, file_size_bytes",
+			"ducklake_file_column_stats":            "data_file_id, table_id, column_id",
+			"ducklake_delete_file":                  "delete_file_id, table_id, begin_snapshot, end_snapshot, data_file_id, path varchar, path_is_relative boolean, file_size_bytes",
+			"ducklake_files_scheduled_for_deletion": "data_file_id, path varchar, path_is_relative boolean, schedule_start timestamptz",
 		} {
-			d := &rel.Table{Schema: store.PublicOID, Name: name, Kind: rel.KindTable}
-			for i, col := range strings.Fields(columns) {
-				col, typ, _ := strings.Cut(col, ":")
-				oid := map[string]uint32{"": meta.Int8, "t": meta.Timestamptz, "s": meta.Varchar, "b": meta.Bool}[typ]
-				d.Columns = append(d.Columns, rel.Column{Num: int16(i + 1), Name: col, Type: oid, Mod: -1})
-			}
-			if strings.HasPrefix(name, meta.SnapshotTable) {
-				d.Indexes = []rel.Index{{Name: name + "_pkey", Columns: []int16{1}, Unique: true, Primary: true, Constraint: true}}
-			}
-			if _, err := txn.CreateTable(d); err != nil {
-				return err
-			}
+			must(t, metatest.CreateTable(txn, store.PublicOID, name, strings.Split(columns, ", ")...))
 		}
 		l, err := meta.Open(txn, "public")
 		must(t, err)
@@ -133,7 +112,7 @@ func TestRun(t *testing.T) {
 	t.Parallel()
 	c := small(t, 9)
 	res, err := expire.Run(context.Background(), c, "public", expire.Selection{Before: at(7).UnixMicro(), HasBefore: true}, expire.Options{
-		Committer: plain{}, Clock: func() time.Time { return at(100) },
+		Committer: metatest.Plain{}, Clock: func() time.Time { return at(100) },
 		Fence: func(*store.Txn, string) gc.Fence { return &fence{pinned: 5, has: true, tags: []int64{2}} },
 	})
 	must(t, err)
@@ -179,13 +158,13 @@ func TestMeanwhile(t *testing.T) {
 	o := expire.Options{
 		Pace:  meta.PaceOptions{Rows: 4, BusyShare: 1},
 		Fence: func(*store.Txn, string) gc.Fence { return f },
-		Committer: plain{func(*store.Txn) {
+		Committer: metatest.Plain{Before: func(*store.Txn) {
 			switch commits++; commits {
 			case 2: // snapshots 0 to 3 are gone, or on their way
 				f.pinned, f.has, f.tags = 6, true, []int64{5}
 			case 4:
 				// Files that began and ended after the plan was made, in snapshots of their own.
-				must(t, meta.Do(context.Background(), c, plain{}, func(txn *store.Txn) error {
+				must(t, meta.Do(context.Background(), c, metatest.Plain{}, func(txn *store.Txn) error {
 					l, err := meta.Open(txn, "public")
 					must(t, err)
 					addSnapshot(t, l, 10)
@@ -213,14 +192,14 @@ func TestMeanwhile(t *testing.T) {
 func TestSharedFile(t *testing.T) {
 	t.Parallel()
 	c := small(t, 3)
-	must(t, meta.Do(context.Background(), c, plain{}, func(txn *store.Txn) error {
+	must(t, meta.Do(context.Background(), c, metatest.Plain{}, func(txn *store.Txn) error {
 		l, err := meta.Open(txn, "public")
 		must(t, err)
 		return l.Table("ducklake_data_file").Insert(meta.Values{
 			"data_file_id": meta.Int(4), "table_id": meta.Int(1), "begin_snapshot": meta.Int(3), "path": meta.Str("f0"), "path_is_relative": meta.Truth(true),
 		})
 	}))
-	_, err := expire.Run(context.Background(), c, "public", expire.Selection{Newest: 1, HasNewest: true}, expire.Options{Committer: plain{}})
+	_, err := expire.Run(context.Background(), c, "public", expire.Selection{Newest: 1, HasNewest: true}, expire.Options{Committer: metatest.Plain{}})
 	must(t, err)
 	if d := cmp.Diff([]int64{1, 2}, column(t, c, "ducklake_files_scheduled_for_deletion", "data_file_id")); d != "" {
 		t.Error(d)
@@ -231,7 +210,7 @@ func TestEnds(t *testing.T) {
 	t.Parallel()
 	c := small(t, 9)
 	ctx, cancel := context.WithCancelCause(context.Background())
-	o := expire.Options{Committer: plain{}, Pace: meta.PaceOptions{Rows: 2, BusyShare: 1}, Progress: func(gc.Result) { cancel(gc.ErrWindowClosed) }}
+	o := expire.Options{Committer: metatest.Plain{}, Pace: meta.PaceOptions{Rows: 2, BusyShare: 1}, Progress: func(gc.Result) { cancel(gc.ErrWindowClosed) }}
 	res, err := expire.Run(ctx, c, "public", expire.Selection{Newest: 1, HasNewest: true}, o)
 	if !errors.Is(err, gc.ErrWindowClosed) || res.Counts["snapshots"] != 1 {
 		t.Errorf("%v, %+v", err, res)
@@ -276,7 +255,7 @@ func TestByPolicies(t *testing.T) {
 			if p := set.Problems(); len(p) > 0 {
 				t.Fatal(p[0].Err)
 			}
-			j := &expire.Job{Catalog: func(string) (*store.Catalog, error) { return cat, nil }, Options: expire.Options{Committer: plain{}}}
+			j := &expire.Job{Catalog: func(string) (*store.Catalog, error) { return cat, nil }, Options: expire.Options{Committer: metatest.Plain{}}}
 			req := &gc.Request{Lake: "public", Policies: set.For("public"), Now: at(10)}
 			plan, err := j.Plan(context.Background(), req)
 			must(t, err)
@@ -311,7 +290,7 @@ func TestByPoliciesOfEndedTables(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			ctx, cat := context.Background(), small(t, 9)
-			must(t, meta.Do(ctx, cat, plain{}, func(txn *store.Txn) error {
+			must(t, meta.Do(ctx, cat, metatest.Plain{}, func(txn *store.Txn) error {
 				l, err := meta.Open(txn, "public")
 				must(t, err)
 				tables := l.Table("ducklake_table")
@@ -331,7 +310,7 @@ func TestByPoliciesOfEndedTables(t *testing.T) {
 					return nil
 				})
 			}))
-			_, err := expire.Run(ctx, cat, "public", expire.ByPolicies(gc.NewSet(c.set).For("public"), at(10)), expire.Options{Committer: plain{}})
+			_, err := expire.Run(ctx, cat, "public", expire.ByPolicies(gc.NewSet(c.set).For("public"), at(10)), expire.Options{Committer: metatest.Plain{}})
 			must(t, err)
 			if d := cmp.Diff(c.left, column(t, cat, meta.SnapshotTable, "snapshot_id")); d != "" {
 				t.Error(d)

@@ -87,7 +87,7 @@ func setOptional(column string, v int64, has bool) Field {
 // SQL is the change as a statement of PostgreSQL, for the lake of a metadata schema.
 func (c *Change) SQL(schema string) string {
 	var b strings.Builder
-	name := quoteName(schema) + "." + quoteName(c.Relation)
+	name := lake.QuoteName(schema) + "." + lake.QuoteName(c.Relation)
 	switch c.Op {
 	case DeleteRows:
 		b.WriteString("DELETE FROM " + name)
@@ -98,7 +98,7 @@ func (c *Change) SQL(schema string) string {
 			if i > 0 {
 				b.WriteString(", ")
 			}
-			b.WriteString(quoteName(c.Set[i].Column) + " = " + c.Set[i].literal())
+			b.WriteString(lake.QuoteName(c.Set[i].Column) + " = " + c.Set[i].literal())
 		}
 		c.where(&b)
 	case InsertRow:
@@ -109,7 +109,7 @@ func (c *Change) SQL(schema string) string {
 				b.WriteString(", ")
 				values.WriteString(", ")
 			}
-			b.WriteString(quoteName(c.Set[i].Column))
+			b.WriteString(lake.QuoteName(c.Set[i].Column))
 			values.WriteString(c.Set[i].literal())
 		}
 		b.WriteString(") VALUES (" + values.String() + ")")
@@ -122,19 +122,19 @@ func (c *Change) SQL(schema string) string {
 func (c *Change) where(b *strings.Builder) {
 	for i, w := range c.Where {
 		b.WriteString([]string{" WHERE ", " AND "}[min(i, 1)])
-		b.WriteString(quoteName(w.Column))
+		b.WriteString(lake.QuoteName(w.Column))
 		switch len(w.In) {
 		case 0:
 			b.WriteString(" IS NULL")
 		case 1:
-			b.WriteString(" = " + quoteText(w.In[0]))
+			b.WriteString(" = " + lake.QuoteText(w.In[0]))
 		default:
 			b.WriteString(" IN (")
 			for j, v := range w.In {
 				if j > 0 {
 					b.WriteString(", ")
 				}
-				b.WriteString(quoteText(v))
+				b.WriteString(lake.QuoteText(v))
 			}
 			b.WriteString(")")
 		}
@@ -148,8 +148,6 @@ func (f *Field) literal() string {
 	case f.Now:
 		return "now()"
 	}
-	return quoteText(f.Value)
+	return lake.QuoteText(f.Value)
 }
 
-func quoteName(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
-func quoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/eiderdb/eider/gc"
 	"github.com/eiderdb/eider/gc/meta"
+	"github.com/eiderdb/eider/gc/meta/metatest"
 	"github.com/eiderdb/eider/kv/store"
 )
 
@@ -304,7 +305,7 @@ func TestMeasure(t *testing.T) {
 			"ducklake_inlined_data_tables":          {"table_id"},
 			"ducklake_metadata":                     {"key text", "value text"},
 		} {
-			if err := table(txn, l.Schema(), name, cols...); err != nil {
+			if err := metatest.CreateTable(txn, l.Schema(), name, cols...); err != nil {
 				return err
 			}
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/eiderdb/eider/gc"
 	"github.com/eiderdb/eider/gc/meta"
-	"github.com/eiderdb/eider/kv/rel"
+	"github.com/eiderdb/eider/gc/meta/metatest"
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/kv/store/storetest"
 )
@@ -22,11 +22,6 @@ func must(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
-
-// plain commits without checks.
-type plain struct{}
-
-func (plain) Commit(ctx context.Context, txn *store.Txn) error { return txn.Commit(ctx) }
 
 // clock stands still until the test moves it.
 type clock struct {
@@ -147,7 +142,7 @@ func newWorld(t *testing.T, lakes ...string) *world {
 
 // manager makes one with the fakes.
 func (w *world) manager(o Options) *Manager {
-	o.Store, o.Committer, o.Clock, o.Jobs = w.store, plain{}, w.clock, map[gc.Kind]gc.Job{}
+	o.Store, o.Committer, o.Clock, o.Jobs = w.store, metatest.Plain{}, w.clock, map[gc.Kind]gc.Job{}
 	for _, k := range gc.Kinds() {
 		o.Jobs[k] = &fake{kind: k, log: w.log}
 	}
@@ -157,23 +152,7 @@ func (w *world) manager(o Options) *Manager {
 // write runs fn in a transaction that is committed.
 func (w *world) write(fn func(txn *store.Txn) error) {
 	w.Helper()
-	must(w, meta.Do(context.Background(), w.cat, plain{}, fn))
-}
-
-var columnTypes = map[string]uint32{"": meta.Int8, "text": meta.Text, "timestamptz": meta.Timestamptz, "boolean": meta.Bool}
-
-// table makes a table of a lake; columns are "name" or "name type".
-func table(txn *store.Txn, space uint32, name string, columns ...string) error {
-	d := &rel.Table{Schema: space, Name: name, Kind: rel.KindTable}
-	for i, c := range columns {
-		col, typ, _ := strings.Cut(c, " ")
-		d.Columns = append(d.Columns, rel.Column{Num: int16(i + 1), Name: col, Type: columnTypes[typ], Mod: -1})
-	}
-	if name == meta.SnapshotTable {
-		d.Indexes = []rel.Index{{Name: name + "_pkey", Columns: []int16{1}, Unique: true, Primary: true, Constraint: true}}
-	}
-	_, err := txn.CreateTable(d)
-	return err
+	must(w, meta.Do(context.Background(), w.cat, metatest.Plain{}, fn))
 }
 
 // lake makes a lake with so many snapshots, an hour apart and the newest of now.
@@ -187,7 +166,7 @@ func (w *world) lake(name string, snapshots int64) {
 				return err
 			}
 		}
-		err := table(txn, s.OID, meta.SnapshotTable, "snapshot_id", "snapshot_time timestamptz", "schema_version", "next_catalog_id", "next_file_id")
+		err := metatest.CreateTable(txn, s.OID, meta.SnapshotTable, metatest.SnapshotColumns()...)
 		if err != nil {
 			return err
 		}

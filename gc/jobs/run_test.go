@@ -13,6 +13,7 @@ import (
 
 	"github.com/eiderdb/eider/gc"
 	"github.com/eiderdb/eider/gc/meta"
+	"github.com/eiderdb/eider/gc/meta/metatest"
 	"github.com/eiderdb/eider/kv/store"
 )
 
@@ -218,7 +219,7 @@ func TestTags(t *testing.T) {
 	if _, err := set("late", 0, false); !errors.Is(err, ErrTag) || !strings.Contains(err.Error(), "has expired") && !strings.Contains(err.Error(), "no snapshot") {
 		t.Error(err)
 	}
-	w.m.o.Committer = plain{}
+	w.m.o.Committer = metatest.Plain{}
 	if tag, err := w.m.RemoveTag(ctx, "lake", "a", "newest"); err != nil || tag.Snapshot != 3 || tag.Note != "n" {
 		t.Error(tag, err)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/eiderdb/eider/gc/meta"
+	"github.com/eiderdb/eider/gc/meta/metatest"
 	"github.com/eiderdb/eider/kv/rel"
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/kv/store/storetest"
@@ -27,11 +27,6 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// plain commits without checks.
-type plain struct{}
-
-func (plain) Commit(ctx context.Context, txn *store.Txn) error { return txn.Commit(ctx) }
-
 func catalog(t testing.TB) *store.Catalog {
 	t.Helper()
 	c, err := storetest.Open(t).Catalog("lake")
@@ -42,30 +37,7 @@ func catalog(t testing.TB) *store.Catalog {
 // do runs fn in a transaction that is committed.
 func do(t testing.TB, c *store.Catalog, fn func(txn *store.Txn) error) {
 	t.Helper()
-	must(t, meta.Do(context.Background(), c, plain{}, fn))
-}
-
-// table makes a table of columns "name" (bigint), "name text", "name timestamptz", ...
-func table(t testing.TB, txn *store.Txn, schema uint32, name string, columns ...string) {
-	t.Helper()
-	types := map[string]uint32{
-		"": meta.Int8, "int": meta.Int4, "text": meta.Text, "varchar": meta.Varchar, "timestamptz": meta.Timestamptz,
-		"timestamp": meta.Timestamp, "boolean": meta.Bool, "uuid": meta.UUID, "double": meta.Float8, "json": 114,
-	}
-	d := &rel.Table{Schema: schema, Name: name, Kind: rel.KindTable}
-	for i, c := range columns {
-		col, typ, _ := strings.Cut(c, " ")
-		d.Columns = append(d.Columns, rel.Column{Num: int16(i + 1), Name: col, Type: types[typ], Mod: -1})
-	}
-	if name == meta.SnapshotTable {
-		d.Indexes = []rel.Index{{Name: name + "_pkey", Columns: []int16{1}, Unique: true, Primary: true, Constraint: true}}
-	}
-	_, err := txn.CreateTable(d)
-	must(t, err)
-}
-
-func snapshotColumns() []string {
-	return []string{"snapshot_id", "snapshot_time timestamptz", "schema_version", "next_catalog_id", "next_file_id"}
+	must(t, meta.Do(context.Background(), c, metatest.Plain{}, fn))
 }
 
 func TestLakes(t *testing.T) {
@@ -77,9 +49,9 @@ func TestLakes(t *testing.T) {
 			must(t, err)
 			switch name {
 			case "odd": // a table of the name without the columns
-				table(t, txn, s.OID, meta.SnapshotTable, "snapshot_id text")
+				must(t, metatest.CreateTable(txn, s.OID, meta.SnapshotTable, "snapshot_id text"))
 			case "a", "b":
-				table(t, txn, s.OID, meta.SnapshotTable, snapshotColumns()...)
+				must(t, metatest.CreateTable(txn, s.OID, meta.SnapshotTable, metatest.SnapshotColumns()...))
 			}
 		}
 		return nil
@@ -116,8 +88,8 @@ func TestScan(t *testing.T) {
 			return fileRow{small.Draw(rt, "file"), small.Draw(rt, "table"), small.Draw(rt, "begin"), max(0, small.Draw(rt, "end")-2)}
 		}), 0, 12).Draw(rt, "rows")
 		do(t, c, func(txn *store.Txn) error {
-			table(t, txn, store.PublicOID, meta.SnapshotTable, snapshotColumns()...)
-			table(t, txn, store.PublicOID, "ducklake_delete_file", "table_id", "data_file_id", "begin_snapshot", "end_snapshot", "path varchar")
+			must(t, metatest.CreateTable(txn, store.PublicOID, meta.SnapshotTable, metatest.SnapshotColumns()...))
+			must(t, metatest.CreateTable(txn, store.PublicOID, "ducklake_delete_file", "table_id", "data_file_id", "begin_snapshot", "end_snapshot", "path varchar"))
 			l, err := meta.Open(txn, "public")
 			must(t, err)
 			for _, r := range all {
@@ -204,7 +176,7 @@ func TestWrites(t *testing.T) {
 	t.Parallel()
 	c := catalog(t)
 	do(t, c, func(txn *store.Txn) error {
-		table(t, txn, store.PublicOID, meta.SnapshotTable, snapshotColumns()...)
+		must(t, metatest.CreateTable(txn, store.PublicOID, meta.SnapshotTable, metatest.SnapshotColumns()...))
 		l, err := meta.Open(txn, "public")
 		must(t, err)
 		s := l.Table(meta.SnapshotTable)
@@ -246,8 +218,8 @@ func TestSource(t *testing.T) {
 	t.Parallel()
 	c := catalog(t)
 	do(t, c, func(txn *store.Txn) error {
-		table(t, txn, store.PublicOID, meta.SnapshotTable, snapshotColumns()...)
-		table(t, txn, store.PublicOID, "ducklake_data_file", "data_file_id", "table_id", "begin_snapshot", "path varchar", "path_is_relative boolean")
+		must(t, metatest.CreateTable(txn, store.PublicOID, meta.SnapshotTable, metatest.SnapshotColumns()...))
+		must(t, metatest.CreateTable(txn, store.PublicOID, "ducklake_data_file", "data_file_id", "table_id", "begin_snapshot", "path varchar", "path_is_relative boolean"))
 		l, err := meta.Open(txn, "public")
 		must(t, err)
 		at := time.Date(2026, 1, 2, 3, 4, 5, 120_000_000, time.UTC)
@@ -271,8 +243,8 @@ func TestTexts(t *testing.T) {
 	t.Parallel()
 	c := catalog(t)
 	do(t, c, func(txn *store.Txn) error {
-		table(t, txn, store.PublicOID, meta.SnapshotTable, snapshotColumns()...)
-		table(t, txn, store.PublicOID, "v", "i int", "t timestamptz", "l timestamp", "b boolean", "u uuid", "d double", "s text", "j json")
+		must(t, metatest.CreateTable(txn, store.PublicOID, meta.SnapshotTable, metatest.SnapshotColumns()...))
+		must(t, metatest.CreateTable(txn, store.PublicOID, "v", "i int", "t timestamptz", "l timestamp", "b boolean", "u uuid", "d double", "s text", "j json"))
 		l, err := meta.Open(txn, "public")
 		must(t, err)
 		v := l.Table("v")
@@ -321,9 +293,9 @@ func TestOwnTable(t *testing.T) {
 		if !ok {
 			t.Fatal("no schema")
 		}
-		table(t, txn, s.OID, "short", "lake text")
-		table(t, txn, s.OID, "typed", "lake text", "snapshot_id text")
-		table(t, txn, s.OID, "wide", "more", "lake varchar", "snapshot_id")
+		must(t, metatest.CreateTable(txn, s.OID, "short", "lake text"))
+		must(t, metatest.CreateTable(txn, s.OID, "typed", "lake text", "snapshot_id text"))
+		must(t, metatest.CreateTable(txn, s.OID, "wide", "more", "lake varchar", "snapshot_id"))
 		return nil
 	})
 	do(t, c, func(txn *store.Txn) error {
@@ -398,7 +370,7 @@ func TestDo(t *testing.T) {
 	t.Run("an error leaves no trace", func(t *testing.T) {
 		t.Parallel()
 		cat := catalog(t)
-		err := meta.Do(context.Background(), cat, plain{}, func(txn *store.Txn) error {
+		err := meta.Do(context.Background(), cat, metatest.Plain{}, func(txn *store.Txn) error {
 			if _, err := txn.CreateSchema("s"); err != nil {
 				return err
 			}
@@ -418,7 +390,7 @@ func TestDo(t *testing.T) {
 		t.Parallel()
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		if err := meta.Do(ctx, catalog(t), plain{}, func(*store.Txn) error { return nil }); !errors.Is(err, context.Canceled) {
+		if err := meta.Do(ctx, catalog(t), metatest.Plain{}, func(*store.Txn) error { return nil }); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/eiderdb/eider/gc/meta"
+	"github.com/eiderdb/eider/gc/meta/metatest"
 	"github.com/eiderdb/eider/kv/store"
 )
 
@@ -20,8 +21,8 @@ func TestDistinct(t *testing.T) {
 		c := catalog(t)
 		rows := rapid.SliceOfN(rapid.Int64Range(-2, 5), 0, 10).Draw(rt, "values")
 		do(t, c, func(txn *store.Txn) error {
-			table(t, txn, store.PublicOID, meta.SnapshotTable, snapshotColumns()...)
-			table(t, txn, store.PublicOID, "ducklake_file_column_stats", "data_file_id", "table_id", "column_id", "plain")
+			must(t, metatest.CreateTable(txn, store.PublicOID, meta.SnapshotTable, metatest.SnapshotColumns()...))
+			must(t, metatest.CreateTable(txn, store.PublicOID, "ducklake_file_column_stats", "data_file_id", "table_id", "column_id", "plain"))
 			l, err := meta.Open(txn, "public")
 			must(t, err)
 			for _, n := range rows {
@@ -53,7 +54,7 @@ func TestPacer(t *testing.T) {
 	c := catalog(t)
 	now := time.Unix(0, 0)
 	var slept []time.Duration
-	p := meta.NewPacer(c, plain{}, meta.PaceOptions{
+	p := meta.NewPacer(c, metatest.Plain{}, meta.PaceOptions{
 		Rows: 100, BusyRows: 10, BusyShare: 0.2,
 		Clock: func() time.Time { return now },
 		Sleep: func(_ context.Context, d time.Duration) error { slept = append(slept, d); return nil },

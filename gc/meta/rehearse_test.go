@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/eiderdb/eider/gc/meta"
+	"github.com/eiderdb/eider/gc/meta/metatest"
 	"github.com/eiderdb/eider/kv/store"
 )
 
@@ -17,9 +18,9 @@ func TestRehearse(t *testing.T) {
 	c := catalog(t)
 	ctx := context.Background()
 	do(t, c, func(txn *store.Txn) error {
-		table(t, txn, store.PublicOID, meta.SnapshotTable, snapshotColumns()...)
-		table(t, txn, store.PublicOID, "ducklake_a", "x")
-		table(t, txn, store.PublicOID, "ducklake_b", "x")
+		must(t, metatest.CreateTable(txn, store.PublicOID, meta.SnapshotTable, metatest.SnapshotColumns()...))
+		must(t, metatest.CreateTable(txn, store.PublicOID, "ducklake_a", "x"))
+		must(t, metatest.CreateTable(txn, store.PublicOID, "ducklake_b", "x"))
 		l, err := meta.Open(txn, "public")
 		must(t, err)
 		for i := range int64(200) {

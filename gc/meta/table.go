@@ -79,7 +79,7 @@ func (c Column) Int(r *Row) (n int64, ok bool) {
 	if c.c == nil || !isInteger(c.c.Type) {
 		return 0, false
 	}
-	return integer(c.Value(r))
+	return row.Integer(c.Value(r))
 }
 
 // Text reads a text; ok is false for NULL and for columns of other types.
@@ -103,7 +103,7 @@ func (c Column) Micros(r *Row) (n int64, ok bool) {
 	if c.c == nil || !isTime(c.c.Type) {
 		return 0, false
 	}
-	if n, ok = integer(c.Value(r)); !ok || n == math.MinInt64 {
+	if n, ok = row.Integer(c.Value(r)); !ok || n == math.MinInt64 {
 		return n, ok
 	}
 	if n > math.MaxInt64-epochMicros {
@@ -267,7 +267,7 @@ func (t Table) holds(r *Row, conds []Cond) bool {
 			}
 		case condFrom, condUpto:
 			n, ok := c.Int(r)
-			bound, _ := integer(k.value)
+			bound, _ := row.Integer(k.value)
 			if !ok || (k.kind == condFrom && n < bound) || (k.kind == condUpto && n > bound) {
 				return false
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/eiderdb/eider/kv/rel"
+	"github.com/eiderdb/eider/kv/row"
 )
 
 // Type oids of columns, as in PostgreSQL.
@@ -58,26 +59,13 @@ func IsText(oid uint32) bool { return oid == Text || oid == Varchar || oid == Bp
 
 func isTime(oid uint32) bool { return oid == Timestamptz || oid == Timestamp }
 
-// integer reads the value of an integer column.
-func integer(v []byte) (int64, bool) {
-	switch len(v) {
-	case 8:
-		return int64(binary.BigEndian.Uint64(v)), true
-	case 4:
-		return int64(int32(binary.BigEndian.Uint32(v))), true
-	case 2:
-		return int64(int16(binary.BigEndian.Uint16(v))), true
-	}
-	return 0, false
-}
-
 // appendText appends the text form of a value, as PostgreSQL prints it in UTC.
 func appendText(dst []byte, c *rel.Column, v []byte) ([]byte, error) {
 	switch n := len(v); {
 	case IsText(c.Type):
 		return append(dst, v...), nil
 	case isInteger(c.Type):
-		if x, ok := integer(v); ok {
+		if x, ok := row.Integer(v); ok {
 			return strconv.AppendInt(dst, x, 10), nil
 		}
 	case c.Type == Bool && n == 1:

@@ -16,9 +16,9 @@ import (
 	"github.com/eiderdb/eider/gc"
 	"github.com/eiderdb/eider/gc/expire"
 	"github.com/eiderdb/eider/gc/meta"
+	"github.com/eiderdb/eider/gc/meta/metatest"
 	"github.com/eiderdb/eider/gc/sweep"
 	"github.com/eiderdb/eider/gc/trim"
-	"github.com/eiderdb/eider/kv/rel"
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/kv/store/storetest"
 )
@@ -30,77 +30,52 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// plain commits without checks; before, when set, is called in front of each commit.
-type plain struct{ before func(txn *store.Txn) }
-
-func (p plain) Commit(ctx context.Context, txn *store.Txn) error {
-	if p.before != nil {
-		p.before(txn)
-	}
-	return txn.Commit(ctx)
-}
-
-// shapes are the tables of a lake with their columns; ":x" is the type, bigint without.
+// shapes are the tables of a lake with their columns.
 var shapes = map[string]string{
-	meta.SnapshotTable:                      "snapshot_id snapshot_time:t schema_version next_catalog_id next_file_id",
-	"ducklake_snapshot_changes":             "snapshot_id changes_made:s",
-	"ducklake_metadata":                     "key:s value:s scope:s",
-	"ducklake_schema":                       "schema_id begin_snapshot end_snapshot schema_name:s path:s path_is_relative:b",
-	"ducklake_table":                        "table_id schema_id begin_snapshot end_snapshot table_name:s path:s path_is_relative:b",
-	"ducklake_view":                         "view_id begin_snapshot end_snapshot",
-	"ducklake_view_column_tag":              "view_id begin_snapshot end_snapshot",
-	"ducklake_tag":                          "object_id begin_snapshot end_snapshot",
-	"ducklake_macro":                        "macro_id begin_snapshot end_snapshot",
-	"ducklake_macro_impl":                   "macro_id impl_id",
-	"ducklake_macro_parameters":             "macro_id impl_id",
-	"ducklake_column":                       "column_id table_id begin_snapshot end_snapshot",
-	"ducklake_column_tag":                   "column_id table_id begin_snapshot end_snapshot",
-	"ducklake_sort_info":                    "sort_id table_id begin_snapshot end_snapshot",
-	"ducklake_sort_expression":              "sort_id table_id",
-	"ducklake_partition_info":               "partition_id table_id begin_snapshot end_snapshot",
-	"ducklake_partition_column":             "partition_id table_id",
-	"ducklake_schema_versions":              "begin_snapshot schema_version table_id",
-	"ducklake_inlined_data_tables":          "table_id table_name:s schema_version",
-	"ducklake_column_mapping":               "mapping_id table_id",
+	meta.SnapshotTable:                      "snapshot_id, snapshot_time timestamptz, schema_version, next_catalog_id, next_file_id",
+	"ducklake_snapshot_changes":             "snapshot_id, changes_made varchar",
+	"ducklake_metadata":                     "key varchar, value varchar, scope varchar",
+	"ducklake_schema":                       "schema_id, begin_snapshot, end_snapshot, schema_name varchar, path varchar, path_is_relative boolean",
+	"ducklake_table":                        "table_id, schema_id, begin_snapshot, end_snapshot, table_name varchar, path varchar, path_is_relative boolean",
+	"ducklake_view":                         "view_id, begin_snapshot, end_snapshot",
+	"ducklake_view_column_tag":              "view_id, begin_snapshot, end_snapshot",
+	"ducklake_tag":                          "object_id, begin_snapshot, end_snapshot",
+	"ducklake_macro":                        "macro_id, begin_snapshot, end_snapshot",
+	"ducklake_macro_impl":                   "macro_id, impl_id",
+	"ducklake_macro_parameters":             "macro_id, impl_id",
+	"ducklake_column":                       "column_id, table_id, begin_snapshot, end_snapshot",
+	"ducklake_column_tag":                   "column_id, table_id, begin_snapshot, end_snapshot",
+	"ducklake_sort_info":                    "sort_id, table_id, begin_snapshot, end_snapshot",
+	"ducklake_sort_expression":              "sort_id, table_id",
+	"ducklake_partition_info":               "partition_id, table_id, begin_snapshot, end_snapshot",
+	"ducklake_partition_column":             "partition_id, table_id",
+	"ducklake_schema_versions":              "begin_snapshot, schema_version, table_id",
+	"ducklake_inlined_data_tables":          "table_id, table_name varchar, schema_version",
+	"ducklake_column_mapping":               "mapping_id, table_id",
 	"ducklake_name_mapping":                 "mapping_id",
 	"ducklake_table_stats":                  "table_id",
-	"ducklake_table_column_stats":           "table_id column_id",
-	"ducklake_data_file":                    "data_file_id table_id begin_snapshot end_snapshot partition_id path:s path_is_relative:b file_size_bytes",
-	"ducklake_file_column_stats":            "data_file_id table_id column_id",
-	"ducklake_file_variant_stats":           "data_file_id table_id column_id",
-	"ducklake_file_partition_value":         "data_file_id table_id",
-	"ducklake_delete_file":                  "delete_file_id table_id begin_snapshot end_snapshot data_file_id path:s path_is_relative:b file_size_bytes",
-	"ducklake_files_scheduled_for_deletion": "data_file_id path:s path_is_relative:b schedule_start:t",
+	"ducklake_table_column_stats":           "table_id, column_id",
+	"ducklake_data_file":                    "data_file_id, table_id, begin_snapshot, end_snapshot, partition_id, path varchar, path_is_relative boolean, file_size_bytes",
+	"ducklake_file_column_stats":            "data_file_id, table_id, column_id",
+	"ducklake_file_variant_stats":           "data_file_id, table_id, column_id",
+	"ducklake_file_partition_value":         "data_file_id, table_id",
+	"ducklake_delete_file":                  "delete_file_id, table_id, begin_snapshot, end_snapshot, data_file_id, path varchar, path_is_relative boolean, file_size_bytes",
+	"ducklake_files_scheduled_for_deletion": "data_file_id, path varchar, path_is_relative boolean, schedule_start timestamptz",
 }
 
 const (
-	inlinedData   = "row_id begin_snapshot end_snapshot"
-	inlinedDelete = "file_id row_id begin_snapshot"
+	inlinedData   = "row_id, begin_snapshot, end_snapshot"
+	inlinedDelete = "file_id, row_id, begin_snapshot"
 )
-
-func create(t testing.TB, txn *store.Txn, schema uint32, name, columns string) {
-	t.Helper()
-	d := &rel.Table{Schema: schema, Name: name, Kind: rel.KindTable}
-	for i, col := range strings.Fields(columns) {
-		col, typ, _ := strings.Cut(col, ":")
-		oid := map[string]uint32{"": meta.Int8, "t": meta.Timestamptz, "s": meta.Varchar, "b": meta.Bool}[typ]
-		d.Columns = append(d.Columns, rel.Column{Num: int16(i + 1), Name: col, Type: oid, Mod: -1})
-	}
-	if name == meta.SnapshotTable {
-		d.Indexes = []rel.Index{{Name: name + "_pkey", Columns: []int16{1}, Unique: true, Primary: true, Constraint: true}}
-	}
-	_, err := txn.CreateTable(d)
-	must(t, err)
-}
 
 // lakeOf makes a lake of a name, with what fn adds.
 func lakeOf(t testing.TB, c *store.Catalog, name string, fn func(txn *store.Txn, l meta.Lake, schema uint32)) {
 	t.Helper()
-	must(t, meta.Do(context.Background(), c, plain{}, func(txn *store.Txn) error {
+	must(t, meta.Do(context.Background(), c, metatest.Plain{}, func(txn *store.Txn) error {
 		s, err := txn.CreateSchema(name)
 		must(t, err)
 		for table, columns := range shapes {
-			create(t, txn, s.OID, table, columns)
+			must(t, metatest.CreateTable(txn, s.OID, table, strings.Split(columns, ", ")...))
 		}
 		l, err := meta.Open(txn, name)
 		must(t, err)
@@ -126,8 +101,8 @@ func random(t testing.TB, rt *rapid.T, txn *store.Txn, l meta.Lake, schema uint3
 	insert := func(table, columns string) {
 		v := meta.Values{}
 		begin := small.Draw(rt, table)
-		for _, col := range strings.Fields(columns) {
-			col, typ, _ := strings.Cut(col, ":")
+		for _, col := range strings.Split(columns, ", ") {
+			col, typ, _ := strings.Cut(col, " ")
 			switch {
 			case col == "begin_snapshot":
 				v[col] = meta.Int(int64(begin))
@@ -139,7 +114,7 @@ func random(t testing.TB, rt *rapid.T, txn *store.Txn, l meta.Lake, schema uint3
 				v[col] = meta.Int(int64(small.Draw(rt, col)))
 			case col == "path":
 				v[col] = meta.Str(fmt.Sprint("p", small.Draw(rt, col)))
-			case typ == "b":
+			case typ == "boolean":
 				v[col] = meta.Truth(true)
 			}
 		}
@@ -170,14 +145,14 @@ func random(t testing.TB, rt *rapid.T, txn *store.Txn, l meta.Lake, schema uint3
 				continue
 			}
 			name := fmt.Sprintf("ducklake_inlined_data_%d_%d", id, version)
-			create(t, txn, schema, name, inlinedData)
+			must(t, metatest.CreateTable(txn, schema, name, strings.Split(inlinedData, ", ")...))
 			for range rapid.IntRange(0, 2).Draw(rt, name) {
 				insert(name, inlinedData)
 			}
 		}
 		if rapid.Bool().Draw(rt, "deletes") {
 			name := fmt.Sprintf("ducklake_inlined_delete_%d", id)
-			create(t, txn, schema, name, inlinedDelete)
+			must(t, metatest.CreateTable(txn, schema, name, strings.Split(inlinedDelete, ", ")...))
 			for range rapid.IntRange(0, 2).Draw(rt, name) {
 				insert(name, inlinedDelete)
 			}
@@ -195,7 +170,7 @@ func TestPreviewIsRun(t *testing.T) {
 		lakes++
 		name := fmt.Sprint("l", lakes)
 		lakeOf(t, c, name, func(txn *store.Txn, l meta.Lake, schema uint32) { random(t, rt, txn, l, schema) })
-		o := expire.Options{Committer: plain{}, Pace: meta.PaceOptions{Rows: rapid.IntRange(1, 40).Draw(rt, "rows"), BusyShare: 1}}
+		o := expire.Options{Committer: metatest.Plain{}, Pace: meta.PaceOptions{Rows: rapid.IntRange(1, 40).Draw(rt, "rows"), BusyShare: 1}}
 		same := func(what string, plan, done gc.Result) {
 			if !maps.Equal(plan.Counts, done.Counts) || plan.Bytes != done.Bytes || plan.Deferred != done.Deferred ||
 				strings.Join(plan.Notes, "\n") != strings.Join(done.Notes, "\n") {
@@ -236,7 +211,7 @@ func TestFlushMeanwhile(t *testing.T) {
 			insert("ducklake_schema_versions", "begin_snapshot", 2*i-1, "schema_version", i, "table_id", 1)
 		}
 		must(t, l.Table("ducklake_inlined_data_tables").Insert(meta.Values{"table_id": meta.Int(1), "schema_version": meta.Int(2), "table_name": meta.Str("ducklake_inlined_data_1_2")}))
-		create(t, txn, schema, "ducklake_inlined_data_1_2", inlinedData)
+		must(t, metatest.CreateTable(txn, schema, "ducklake_inlined_data_1_2", strings.Split(inlinedData, ", ")...))
 		insert("ducklake_inlined_data_1_2", "row_id", 1, "begin_snapshot", 4)
 		insert("ducklake_file_column_stats", "data_file_id", 2, "table_id", 1) // of no file: the first to go
 	})
@@ -248,13 +223,13 @@ func TestFlushMeanwhile(t *testing.T) {
 		must(t, l.DropTable("ducklake_inlined_data_1_2"))
 		must(t, l.Table(meta.SnapshotTable).Insert(ids("snapshot_id", 10, "next_catalog_id", 5, "next_file_id", 6)))
 	}
-	res, err := trim.Run(ctx, c, "l", expire.Options{Committer: plain{func(txn *store.Txn) {
+	res, err := trim.Run(ctx, c, "l", expire.Options{Committer: metatest.Plain{Before: func(txn *store.Txn) {
 		l, err := meta.Open(txn, "l")
 		must(t, err)
 		if _, some, err := l.Table("ducklake_file_column_stats").One(ctx); some || err != nil || flushed {
 			return
 		}
-		must(t, meta.Do(ctx, c, plain{}, func(txn *store.Txn) error {
+		must(t, meta.Do(ctx, c, metatest.Plain{}, func(txn *store.Txn) error {
 			l, err := meta.Open(txn, "l")
 			must(t, err)
 			flush(l)
@@ -293,12 +268,12 @@ func TestLeakedRelations(t *testing.T) {
 			must(t, l.Table("ducklake_table").Insert(ids("table_id", 1, "begin_snapshot", 1)))
 		})
 		for first := 0; first < n; first += 1000 {
-			must(t, meta.Do(ctx, c, plain{}, func(txn *store.Txn) error {
+			must(t, meta.Do(ctx, c, metatest.Plain{}, func(txn *store.Txn) error {
 				l, err := meta.Open(txn, "l")
 				must(t, err)
 				for i := first; i < min(n, first+1000); i++ {
 					name := fmt.Sprintf("ducklake_inlined_data_1_%d", i)
-					create(t, txn, l.Schema(), name, inlinedData)
+					must(t, metatest.CreateTable(txn, l.Schema(), name, strings.Split(inlinedData, ", ")...))
 					for range rows {
 						must(t, l.Table(name).Insert(ids("row_id", 1, "begin_snapshot", 1)))
 					}
@@ -311,7 +286,7 @@ func TestLeakedRelations(t *testing.T) {
 		must(t, err)
 		planned := time.Since(began)
 		began = time.Now()
-		res, err := trim.Run(ctx, c, "l", expire.Options{Committer: plain{}})
+		res, err := trim.Run(ctx, c, "l", expire.Options{Committer: metatest.Plain{}})
 		must(t, err)
 		t.Logf("%d relations with %d rows each: planned in %s, run in %s, %d MiB allocated", n, rows, planned, time.Since(began), (allocations()-allocated)>>20)
 		if !maps.Equal(plan.Counts, res.Counts) || res.Counts["relations"] != int64(n*(1-rows)) {

@@ -100,7 +100,7 @@ func (w *Writer) apply(ctx context.Context, r *fsck.Repair, statements []string)
 		return err
 	}
 	if !r.Steady {
-		rows, err := w.query(ctx, "SELECT max(snapshot_id) FROM "+quoteName(w.o.Lake)+".ducklake_snapshot")
+		rows, err := w.query(ctx, "SELECT max(snapshot_id) FROM "+lake.QuoteName(w.o.Lake)+".ducklake_snapshot")
 		if err != nil {
 			return judged(err)
 		}
@@ -124,7 +124,7 @@ func (w *Writer) apply(ctx context.Context, r *fsck.Repair, statements []string)
 	}
 	_, err := w.exec(ctx, fmt.Sprintf(
 		"INSERT INTO eider.repairs (repaired_at, lake, code, text, statements, checkpoint, user_name) VALUES (now(), %s, %s, %s, %s, %s, current_user)",
-		quote(w.o.Lake), quote(string(r.Code)), quote(r.Text), quote(text), quote(w.checkpoint)))
+		lake.QuoteText(w.o.Lake), lake.QuoteText(string(r.Code)), lake.QuoteText(r.Text), lake.QuoteText(text), lake.QuoteText(w.checkpoint)))
 	if err != nil {
 		return judged(err)
 	}
@@ -176,5 +176,3 @@ func (w *Writer) query(ctx context.Context, sql string) ([][][]byte, error) {
 	return res[0].Rows, nil
 }
 
-func quote(s string) string     { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
-func quoteName(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
