@@ -7,7 +7,7 @@
 //
 // so COPY of all columns copies stored bytes to the wire, and a projection is a walk
 // over lengths. Field i is the column with attnum i+1. Field bytes are the types'
-// binary forms; this package does not look into them.
+// binary forms; but for Integer, this package does not look into them.
 //
 // Tuples handed out by scans alias engine memory and are valid until the scan moves.
 package row

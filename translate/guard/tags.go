@@ -2,7 +2,6 @@ package guard
 
 import (
 	"context"
-	"encoding/binary"
 	"slices"
 
 	"github.com/eiderdb/eider/kv/rel"
@@ -35,7 +34,7 @@ func (f *Fence) Tagged(context.Context) ([]int64, error) {
 		if of := r.field(t, "lake"); of != nil && string(of) != f.lake {
 			return nil
 		}
-		if id, ok := integer(r.field(t, "snapshot_id")); ok {
+		if id, ok := row.Integer(r.field(t, "snapshot_id")); ok {
 			ids = append(ids, id)
 		}
 		return nil
@@ -78,19 +77,6 @@ func unreadableTags(t *rel.Table) string {
 		return `it has no column "snapshot_id" of an integer type`
 	}
 	return ""
-}
-
-// integer reads a value of an integer column of any size.
-func integer(v []byte) (int64, bool) {
-	switch len(v) {
-	case 8:
-		return int64(binary.BigEndian.Uint64(v)), true
-	case 4:
-		return int64(int32(binary.BigEndian.Uint32(v))), true
-	case 2:
-		return int64(int16(binary.BigEndian.Uint16(v))), true
-	}
-	return 0, false
 }
 
 // odd tells the log that a relation of the schema eider is not the server's, and what
