@@ -4,12 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-)
 
-// Names of relations that carry a table's id.
-const (
-	inlinedRowsPrefix    = "ducklake_inlined_data_"
-	inlinedDeletesPrefix = "ducklake_inlined_delete_"
+	"github.com/eiderdb/eider/lake"
 )
 
 // kept are DuckLake's tables whose rows every reader needs. Not among them are those that
@@ -81,11 +77,11 @@ func (k *checker) emptied() error {
 		switch {
 		case slices.Contains(kept, name):
 			err = k.keptTable(name)
-		case strings.HasPrefix(name, inlinedRowsPrefix):
-			id, _, _ := strings.Cut(strings.TrimPrefix(name, inlinedRowsPrefix), "_")
+		case strings.HasPrefix(name, lake.InlinedDataPrefix):
+			id, _, _ := strings.Cut(strings.TrimPrefix(name, lake.InlinedDataPrefix), "_")
 			err = k.ofTable(id, name, k.inlinedRowsTaken)
-		case strings.HasPrefix(name, inlinedDeletesPrefix):
-			err = k.ofTable(strings.TrimPrefix(name, inlinedDeletesPrefix), name, k.inlinedDeletesTaken)
+		case strings.HasPrefix(name, lake.InlinedDeletePrefix):
+			err = k.ofTable(strings.TrimPrefix(name, lake.InlinedDeletePrefix), name, k.inlinedDeletesTaken)
 		}
 		if err != nil {
 			return err

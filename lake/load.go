@@ -19,10 +19,15 @@ type Source interface {
 	Rows(ctx context.Context, relation string, columns []string, fn func(v []*string) error) error
 }
 
+// The relations of inlined data have names of their own for each table.
 const (
-	inlinedDataPrefix   = "ducklake_inlined_data_"
-	inlinedDeletePrefix = "ducklake_inlined_delete_"
-	inlinedRegistry     = "ducklake_inlined_data_tables"
+	// InlinedDataPrefix and a table's id, "_" and a version of its schema are the name of a
+	// relation of inlined rows.
+	InlinedDataPrefix = "ducklake_inlined_data_"
+	// InlinedDeletePrefix and a table's id are the name of a relation of inlined deletes.
+	InlinedDeletePrefix = "ducklake_inlined_delete_"
+	// InlinedRegistry lists the relations of inlined rows. Its own name begins as theirs.
+	InlinedRegistry = "ducklake_inlined_data_tables"
 )
 
 // Load reads a Model. Relations or columns that an older catalog version lacks read as NULL.
@@ -122,11 +127,11 @@ func (l *loader) files() {
 
 func (l *loader) inlined() {
 	m := l.m
-	l.each(inlinedRegistry, "table_id table_name schema_version", func(r *Row) {
+	l.each(InlinedRegistry, "table_id table_name schema_version", func(r *Row) {
 		m.InlinedTables = append(m.InlinedTables, InlinedTable{TableID: r.Num(0), Name: r.Text(1), SchemaVersion: r.Num(2)})
 	})
 	for _, name := range l.r.Relations() {
-		if rest, ok := strings.CutPrefix(name, inlinedDeletePrefix); ok {
+		if rest, ok := strings.CutPrefix(name, InlinedDeletePrefix); ok {
 			id, err := strconv.ParseInt(rest, 10, 64)
 			if err != nil {
 				continue
@@ -136,8 +141,8 @@ func (l *loader) inlined() {
 			})
 			continue
 		}
-		rest, ok := strings.CutPrefix(name, inlinedDataPrefix)
-		if !ok || name == inlinedRegistry {
+		rest, ok := strings.CutPrefix(name, InlinedDataPrefix)
+		if !ok || name == InlinedRegistry {
 			continue
 		}
 		table, _, _ := strings.Cut(rest, "_")

@@ -9,6 +9,7 @@ import (
 	"github.com/eiderdb/eider/gc"
 	"github.com/eiderdb/eider/gc/meta"
 	"github.com/eiderdb/eider/gc/sweep"
+	"github.com/eiderdb/eider/lake"
 )
 
 // The tables whose rows go with the data file, and with the table, that they are of.
@@ -238,9 +239,9 @@ func (c *cascade) table(ctx context.Context, x *meta.Row, res *gc.Result) (int, 
 	}
 	res.Count("tables", 1)
 	res.Add(gc.Item{What: "table", ID: id, Path: x.Text("table_name")})
-	names := []string{fmt.Sprint("ducklake_inlined_delete_", id)}
-	err = c.lake.Table("ducklake_inlined_data_tables").Scan(ctx, func(r *meta.Row) error {
-		if name := r.Text("table_name"); strings.HasPrefix(name, fmt.Sprintf("ducklake_inlined_data_%d_", id)) {
+	names := []string{fmt.Sprint(lake.InlinedDeletePrefix, id)}
+	err = c.lake.Table(lake.InlinedRegistry).Scan(ctx, func(r *meta.Row) error {
+		if name := r.Text("table_name"); strings.HasPrefix(name, fmt.Sprintf("%s%d_", lake.InlinedDataPrefix, id)) {
 			names = append(names, name)
 		}
 		return nil

@@ -237,7 +237,7 @@ func (l *looker) positions(j *job, add func(code Code, format string, args ...an
 		return
 	}
 	c.add(found, Change{
-		Op: DeleteRows, Relation: fmt.Sprintf("%s%d", deletePrefix, f.table), Where: []Cond{is("file_id", f.id), {"row_id", rows}}, Rows: Any,
+		Op: DeleteRows, Relation: fmt.Sprintf("%s%d", lake.InlinedDeletePrefix, f.table), Where: []Cond{is("file_id", f.id), {"row_id", rows}}, Rows: Any,
 	})
 }
 

@@ -3,6 +3,8 @@ package fsck
 import (
 	"strconv"
 	"strings"
+
+	"github.com/eiderdb/eider/lake"
 )
 
 // Op is what a Change does.
@@ -150,4 +152,3 @@ func (f *Field) literal() string {
 	}
 	return lake.QuoteText(f.Value)
 }
-

@@ -10,12 +10,6 @@ import (
 	"github.com/eiderdb/eider/lake"
 )
 
-const (
-	registryRelation = "ducklake_inlined_data_tables"
-	dataPrefix       = "ducklake_inlined_data_"
-	deletePrefix     = "ducklake_inlined_delete_"
-)
-
 // registration is a row of ducklake_inlined_data_tables.
 type registration struct{ table, version int64 }
 
@@ -24,8 +18,8 @@ type inlinedDelete struct{ row, begin int64 }
 
 // inlinedName takes apart the name of a relation of inlined rows.
 func inlinedName(name string) (table, version int64, ok bool) {
-	rest, ok := strings.CutPrefix(name, dataPrefix)
-	if !ok || name == registryRelation {
+	rest, ok := strings.CutPrefix(name, lake.InlinedDataPrefix)
+	if !ok || name == lake.InlinedRegistry {
 		return 0, 0, false
 	}
 	t, v, _ := strings.Cut(rest, "_")
@@ -36,9 +30,9 @@ func inlinedName(name string) (table, version int64, ok bool) {
 
 func (c *checker) readRegistry() error {
 	c.registry = map[string][]registration{}
-	return c.r.Each(c.ctx, registryRelation, "table_id table_name schema_version", func(r *lake.Row) error {
+	return c.r.Each(c.ctx, lake.InlinedRegistry, "table_id table_name schema_version", func(r *lake.Row) error {
 		if !r.Has(0) || r.Text(1) == "" {
-			c.find(NullID, r.Num(0), registryRelation, "the table or the name of a relation is NULL or empty")
+			c.find(NullID, r.Num(0), lake.InlinedRegistry, "the table or the name of a relation is NULL or empty")
 			return nil
 		}
 		c.registry[r.Text(1)] = append(c.registry[r.Text(1)], registration{r.Num(0), r.Num(2)})
@@ -73,14 +67,14 @@ func (c *checker) inlinedTables() error {
 }
 
 func register(name string, r registration) Change {
-	return Change{Op: InsertRow, Relation: registryRelation, Rows: 1, Set: []Field{
+	return Change{Op: InsertRow, Relation: lake.InlinedRegistry, Rows: 1, Set: []Field{
 		set("table_id", r.table), {Column: "table_name", Value: name}, set("schema_version", r.version),
 	}}
 }
 
 // registered tests the registrations of one name.
 func (c *checker) registered(name string, regs []registration) {
-	remove := Change{Op: DeleteRows, Relation: registryRelation, Where: []Cond{text("table_name", name)}, Rows: int64(len(regs))}
+	remove := Change{Op: DeleteRows, Relation: lake.InlinedRegistry, Where: []Cond{text("table_name", name)}, Rows: int64(len(regs))}
 	switch {
 	case c.tables[regs[0].table] == nil:
 		changes := []Change{remove}
@@ -152,11 +146,11 @@ func (c *checker) unregistered(id int64, name string, rows int64) {
 	if t := c.tables[id]; ok && t != nil && rows > 0 {
 		c.add(Finding{
 			Code: RelationUnregistered, TableID: id, Object: name, Rows: rows,
-			Message: fmt.Sprintf("it has %d rows and is not in %s", rows, registryRelation),
+			Message: fmt.Sprintf("it has %d rows and is not in %s", rows, lake.InlinedRegistry),
 		}, register(name, registration{id, version}))
 		return
 	}
-	c.add(Finding{Code: RelationLeaked, Object: name, Rows: rows, Message: fmt.Sprintf("it is not in %s, and no table needs it", registryRelation)},
+	c.add(Finding{Code: RelationLeaked, Object: name, Rows: rows, Message: fmt.Sprintf("it is not in %s, and no table needs it", lake.InlinedRegistry)},
 		Change{Op: DropRelation, Relation: name})
 }
 
@@ -166,7 +160,7 @@ func (c *checker) inlinedDeletes() error {
 		c.inlined = map[int64][]inlinedDelete{}
 	}
 	for _, name := range c.r.Relations() {
-		rest, ok := strings.CutPrefix(name, deletePrefix)
+		rest, ok := strings.CutPrefix(name, lake.InlinedDeletePrefix)
 		id, err := strconv.ParseInt(rest, 10, 64)
 		if !ok || err != nil {
 			continue

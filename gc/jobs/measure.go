@@ -10,6 +10,7 @@ import (
 	"github.com/eiderdb/eider/gc"
 	"github.com/eiderdb/eider/gc/meta"
 	"github.com/eiderdb/eider/kv/store"
+	"github.com/eiderdb/eider/lake"
 )
 
 // Measure is what a lake was found to hold. Counts are of the rows that the measurement has
@@ -228,18 +229,12 @@ func (t *meter) statistics(tables, files map[int64]bool) {
 	x.PartitionValues, x.PartitionValuesOrphan = count("ducklake_file_partition_value", "data_file_id", files)
 }
 
-// The relations of inlined rows are named after the table, and a version of its schema.
-const (
-	inlinedPrefix   = "ducklake_inlined_data_"
-	inlinedRegistry = "ducklake_inlined_data_tables"
-)
-
 func (t *meter) inlined(tables map[int64]bool) {
-	for r := range t.l.Tables(inlinedPrefix) {
-		if r.Name() == inlinedRegistry {
+	for r := range t.l.Tables(lake.InlinedDataPrefix) {
+		if r.Name() == lake.InlinedRegistry {
 			continue
 		}
-		id, _, _ := strings.Cut(strings.TrimPrefix(r.Name(), inlinedPrefix), "_")
+		id, _, _ := strings.Cut(strings.TrimPrefix(r.Name(), lake.InlinedDataPrefix), "_")
 		n, err := strconv.ParseInt(id, 10, 64)
 		if err != nil {
 			continue

@@ -7,6 +7,7 @@ import (
 	"github.com/eiderdb/eider/gc"
 	"github.com/eiderdb/eider/gc/meta"
 	"github.com/eiderdb/eider/gc/sweep"
+	"github.com/eiderdb/eider/lake"
 )
 
 // registration looks at a registered relation of inlined rows. It goes when it is empty and
@@ -15,7 +16,7 @@ import (
 func (t *trimmer) registration(ctx context.Context, x *meta.Row, res *gc.Result) (int, error) {
 	table, ok := x.Int("table_id")
 	name := x.Text("table_name")
-	if id, ours := idIn(name, inlinedData); !ok || !ours || id != table {
+	if id, ours := idIn(name, lake.InlinedDataPrefix); !ok || !ours || id != table {
 		return 0, nil
 	}
 	relation := t.lake.Table(name)
@@ -60,13 +61,13 @@ func (t *trimmer) dropOne(relation meta.Table, res *gc.Result) error {
 // deletes.
 func (t *trimmer) relations(l meta.Lake) []string {
 	var out []string
-	for r := range l.Tables(inlinedData) {
-		if _, ours := idIn(r.Name(), inlinedData); ours && !t.registered[r.Name()] {
+	for r := range l.Tables(lake.InlinedDataPrefix) {
+		if _, ours := idIn(r.Name(), lake.InlinedDataPrefix); ours && !t.registered[r.Name()] {
 			out = append(out, r.Name())
 		}
 	}
-	for r := range l.Tables(inlinedDelete) {
-		if id, ours := idIn(r.Name(), inlinedDelete); ours && t.noTable(id) {
+	for r := range l.Tables(lake.InlinedDeletePrefix) {
+		if id, ours := idIn(r.Name(), lake.InlinedDeletePrefix); ours && t.noTable(id) {
 			out = append(out, r.Name())
 		}
 	}
@@ -77,9 +78,9 @@ func (t *trimmer) relations(l meta.Lake) []string {
 // nobody knows what they are then, and the relation is left alone.
 func (t *trimmer) leaked(ctx context.Context, name string, alone *relationNames, res *gc.Result) (int, error) {
 	relation := t.lake.Table(name)
-	id, data := idIn(name, inlinedData)
+	id, data := idIn(name, lake.InlinedDataPrefix)
 	if !data {
-		id, _ = idIn(name, inlinedDelete)
+		id, _ = idIn(name, lake.InlinedDeletePrefix)
 	}
 	if !relation.Exists() {
 		return 0, nil
@@ -162,7 +163,7 @@ func (t *trimmer) drop(ctx context.Context, r *sweep.Runner, names []string) err
 // registeredIn are the relations of inlined rows that are registered.
 func registeredIn(ctx context.Context, l meta.Lake) (map[string]bool, error) {
 	names := map[string]bool{}
-	err := l.Table(registry).Scan(ctx, func(x *meta.Row) error {
+	err := l.Table(lake.InlinedRegistry).Scan(ctx, func(x *meta.Row) error {
 		names[x.Text("table_name")] = true
 		return nil
 	})

@@ -8,13 +8,7 @@ import (
 	"github.com/eiderdb/eider/gc"
 	"github.com/eiderdb/eider/gc/meta"
 	"github.com/eiderdb/eider/gc/sweep"
-)
-
-// The relations whose names carry ids, and their registry.
-const (
-	inlinedData   = "ducklake_inlined_data_"
-	inlinedDelete = "ducklake_inlined_delete_"
-	registry      = "ducklake_inlined_data_tables"
+	"github.com/eiderdb/eider/lake"
 )
 
 // reservedColumns is where the ids begin of columns that have no row of their own: those of
@@ -106,15 +100,15 @@ func (t *trimmer) steps(ctx context.Context, l meta.Lake) []sweep.Walk {
 	}
 	add(t.missing("ducklake_tag", "object_id", t.noObject), "object_id")
 	add(t.when("ducklake_table_column_stats", func(x *meta.Row) (bool, error) { return t.columnless(ctx, x) }), "table_id", "column_id")
-	for r := range l.Tables(inlinedDelete) {
+	for r := range l.Tables(lake.InlinedDeletePrefix) {
 		add(t.missing(r.Name(), "file_id", t.noFile), "file_id")
 	}
-	for r := range l.Tables(inlinedData) {
+	for r := range l.Tables(lake.InlinedDataPrefix) {
 		if t.registered[r.Name()] {
 			add(t.when(r.Name(), ended), span...)
 		}
 	}
-	add(sweep.Walk{Table: registry, Begin: t.begin, Row: func(x *meta.Row, res *gc.Result) (int, error) { return t.registration(ctx, x, res) }}, "table_id", "schema_version")
+	add(sweep.Walk{Table: lake.InlinedRegistry, Begin: t.begin, Row: func(x *meta.Row, res *gc.Result) (int, error) { return t.registration(ctx, x, res) }}, "table_id", "schema_version")
 	// After the registry: a relation that is gone needs no version.
 	add(t.when("ducklake_schema_versions", func(x *meta.Row) (bool, error) { return t.superseded(ctx, x) }), "table_id", "begin_snapshot", "schema_version")
 	return out
@@ -171,7 +165,7 @@ func (t *trimmer) superseded(ctx context.Context, x *meta.Row) (bool, error) {
 			return false, err
 		}
 		var numbers []int64
-		err = t.lake.Table(registry).Scan(ctx, func(r *meta.Row) error {
+		err = t.lake.Table(lake.InlinedRegistry).Scan(ctx, func(r *meta.Row) error {
 			numbers = append(numbers, r.Num("schema_version"))
 			return nil
 		}, meta.Is("table_id", table))

@@ -31,7 +31,7 @@ var rules = []rule{
 	{"translate", []string{"kv", "translate", "conflict", "lake"}},
 	{"conflict", []string{"conflict", "lake"}},
 	{"=gc", []string{"lake", "=internal/bytesize"}},
-	{"gc/meta", []string{"kv", "lake"}},
+	{"gc/meta", []string{"gc/meta", "kv", "lake"}},
 	{"gc/sweep", []string{"=gc", "gc/meta", "kv", "lake"}},
 	{"gc/expire", []string{"=gc", "gc/meta", "gc/sweep", "conflict", "kv", "lake"}},
 	{"gc/trim", []string{"=gc", "gc/expire", "gc/meta", "gc/sweep", "kv", "lake"}},

@@ -92,12 +92,12 @@ func (s source) Rows(ctx context.Context, relation string, columns []string, fn 
 		if i > 0 {
 			sql.WriteString(", ")
 		}
-		sql.WriteString(quote(c))
+		sql.WriteString(lake.QuoteName(c))
 	}
 	if len(columns) == 0 { // rows without columns are still rows
 		sql.WriteString("NULL")
 	}
-	sql.WriteString(" FROM " + quote(s.schema) + "." + quote(relation))
+	sql.WriteString(" FROM " + lake.QuoteName(s.schema) + "." + lake.QuoteName(relation))
 	text, ptrs := make([]string, len(columns)), make([]*string, len(columns))
 	return stream(ctx, s.v.conn, sql.String(), func(row [][]byte) error {
 		for i := range columns {
@@ -110,8 +110,6 @@ func (s source) Rows(ctx context.Context, relation string, columns []string, fn 
 		return fn(ptrs)
 	})
 }
-
-func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 // stream runs one query and calls fn with its rows as they come. After an error of fn the
 // rest is read and dropped, so that the connection stays usable.

@@ -9,6 +9,7 @@ import (
 	"github.com/eiderdb/eider/conflict"
 	"github.com/eiderdb/eider/kv/row"
 	"github.com/eiderdb/eider/kv/store"
+	"github.com/eiderdb/eider/lake"
 )
 
 // apply makes the amendments that the modes do not turn off; done says whether any was.
@@ -92,7 +93,7 @@ func (c *commit) setTime(a conflict.Amendment) error {
 
 // dropCovered removes inlined deletes that the delete file of a flush holds.
 func (c *commit) dropCovered(a conflict.Amendment) error {
-	r, rows, err := c.find(c.txn, inlinedDeletePrefix+itoa(a.Table), "file_id", a.File)
+	r, rows, err := c.find(c.txn, lake.InlinedDeletePrefix+itoa(a.Table), "file_id", a.File)
 	for _, x := range rows {
 		if r.num(x.tuple, "begin_snapshot") > a.Upto {
 			continue

@@ -16,33 +16,31 @@ import (
 
 // The relations that make a schema a lake, and those whose names carry ids.
 const (
-	prefix              = "ducklake_"
-	snapshotTable       = "ducklake_snapshot"
-	changesTable        = "ducklake_snapshot_changes"
-	schemaTable         = "ducklake_schema"
-	tableTable          = "ducklake_table"
-	viewTable           = "ducklake_view"
-	macroTable          = "ducklake_macro"
-	macroImplTable      = "ducklake_macro_impl"
-	columnTable         = "ducklake_column"
-	tagTable            = "ducklake_tag"
-	columnTagTable      = "ducklake_column_tag"
-	partitionTable      = "ducklake_partition_info"
-	sortTable           = "ducklake_sort_info"
-	sortKeyTable        = "ducklake_sort_expression"
-	dataFileTable       = "ducklake_data_file"
-	deleteFileTable     = "ducklake_delete_file"
-	fileStatsTable      = "ducklake_file_column_stats"
-	fileValueTable      = "ducklake_file_partition_value"
-	tableStatsTable     = "ducklake_table_stats"
-	columnStatsTable    = "ducklake_table_column_stats"
-	versionTable        = "ducklake_schema_versions"
-	scheduleTable       = "ducklake_files_scheduled_for_deletion"
-	registryTable       = "ducklake_inlined_data_tables"
-	optionTable         = "ducklake_metadata"
-	mappingTable        = "ducklake_column_mapping"
-	inlinedDataPrefix   = "ducklake_inlined_data_"
-	inlinedDeletePrefix = "ducklake_inlined_delete_"
+	prefix           = "ducklake_"
+	snapshotTable    = "ducklake_snapshot"
+	changesTable     = "ducklake_snapshot_changes"
+	schemaTable      = "ducklake_schema"
+	tableTable       = "ducklake_table"
+	viewTable        = "ducklake_view"
+	macroTable       = "ducklake_macro"
+	macroImplTable   = "ducklake_macro_impl"
+	columnTable      = "ducklake_column"
+	tagTable         = "ducklake_tag"
+	columnTagTable   = "ducklake_column_tag"
+	partitionTable   = "ducklake_partition_info"
+	sortTable        = "ducklake_sort_info"
+	sortKeyTable     = "ducklake_sort_expression"
+	dataFileTable    = "ducklake_data_file"
+	deleteFileTable  = "ducklake_delete_file"
+	fileStatsTable   = "ducklake_file_column_stats"
+	fileValueTable   = "ducklake_file_partition_value"
+	tableStatsTable  = "ducklake_table_stats"
+	columnStatsTable = "ducklake_table_column_stats"
+	versionTable     = "ducklake_schema_versions"
+	scheduleTable    = "ducklake_files_scheduled_for_deletion"
+	registryTable    = lake.InlinedRegistry
+	optionTable      = "ducklake_metadata"
+	mappingTable     = "ducklake_column_mapping"
 )
 
 // required are the columns of a known table that every reader takes for a number, and the
@@ -274,7 +272,7 @@ func (c *commit) emptied() []string {
 // inlined reads a relation whose name carries a table id, or notes one that nobody knows.
 func (c *commit) inlined(r relation) error {
 	name, b := r.tbl.Name, c.batch
-	if rest, ok := strings.CutPrefix(name, inlinedDeletePrefix); ok {
+	if rest, ok := strings.CutPrefix(name, lake.InlinedDeletePrefix); ok {
 		if id, err := strconv.ParseInt(rest, 10, 64); err == nil {
 			d := conflict.InlinedDeletes{TableID: id}
 			err := collect(c, r, &d.Rows, func(r relation, t row.Tuple) lake.InlinedDelete { return r.inlinedDelete(id, t) })
@@ -300,7 +298,7 @@ func (r relation) inlinedDelete(table int64, t row.Tuple) lake.InlinedDelete {
 
 // inlinedTableID takes the table's id out of the name of a relation of inlined rows.
 func inlinedTableID(name string) (int64, bool) {
-	rest, ok := strings.CutPrefix(name, inlinedDataPrefix)
+	rest, ok := strings.CutPrefix(name, lake.InlinedDataPrefix)
 	if !ok {
 		return 0, false
 	}

@@ -112,7 +112,7 @@ func (m *flushMender) takeBack(base *store.Txn, d lake.DeleteFile, rowid uint64)
 	if err := m.txn.Delete(m.deletes.tbl, rowid, append(row.Tuple(nil), old...)); err != nil {
 		return err
 	}
-	inlined, ok := sibling(m.txn, m.deletes.tbl, fmt.Sprintf("ducklake_inlined_delete_%d", d.TableID))
+	inlined, ok := sibling(m.txn, m.deletes.tbl, lake.InlinedDeletePrefix+itoa(d.TableID))
 	if !ok {
 		return nil
 	}

@@ -225,7 +225,7 @@ func (s *holdState) InlinedDeletes(table, file int64) ([]int64, error) {
 	if of, ok := s.inlined[table]; ok {
 		return of[file], nil
 	}
-	rows, err := list(s.was, inlinedDeletePrefix+itoa(table), "", nil, func(r relation, t row.Tuple) [2]int64 {
+	rows, err := list(s.was, lake.InlinedDeletePrefix+itoa(table), "", nil, func(r relation, t row.Tuple) [2]int64 {
 		return [2]int64{r.num(t, "file_id"), r.num(t, "row_id")}
 	})
 	if err != nil {

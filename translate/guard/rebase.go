@@ -10,6 +10,7 @@ import (
 	"github.com/eiderdb/eider/kv/rel"
 	"github.com/eiderdb/eider/kv/row"
 	"github.com/eiderdb/eider/kv/store"
+	"github.com/eiderdb/eider/lake"
 )
 
 // errNoRebase says that a lost race is the client's to repeat.
@@ -197,7 +198,7 @@ func rowChange(r relation, p conflict.Rebase) (change func(row.Tuple) (row.Tuple
 	case tableStatsTable, columnStatsTable:
 		return set(nil), true
 	}
-	if strings.HasPrefix(r.tbl.Name, inlinedDataPrefix) && r.column("row_id") != nil {
+	if strings.HasPrefix(r.tbl.Name, lake.InlinedDataPrefix) && r.column("row_id") != nil {
 		return set(begins), false
 	}
 	return nil, false

@@ -296,7 +296,7 @@ func (v *view) DataPath() (path string, err error) {
 }
 
 func (v *view) InlinedDeletes(table int64) ([]lake.InlinedDelete, error) {
-	return list(v, inlinedDeletePrefix+itoa(table), "", nil, func(r relation, t row.Tuple) lake.InlinedDelete {
+	return list(v, lake.InlinedDeletePrefix+itoa(table), "", nil, func(r relation, t row.Tuple) lake.InlinedDelete {
 		return r.inlinedDelete(table, t)
 	})
 }

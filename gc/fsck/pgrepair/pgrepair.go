@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/eiderdb/eider/gc/fsck"
+	"github.com/eiderdb/eider/lake"
 )
 
 // ErrNoCheckpoint is returned by Checkpoint for a server that keeps none.
@@ -175,4 +176,3 @@ func (w *Writer) query(ctx context.Context, sql string) ([][][]byte, error) {
 	}
 	return res[0].Rows, nil
 }
-
