@@ -78,6 +78,31 @@ func New(o Options) *Cleaner {
 	return &Cleaner{o}
 }
 
+// job is one of the jobs of a Cleaner.
+type job struct {
+	c    *Cleaner
+	sink Sink
+	do   func(r *run, ctx context.Context) error
+}
+
+// Plan implements gc.Job.
+func (j job) Plan(ctx context.Context, req *gc.Request) (gc.Result, error) {
+	return j.run(ctx, req, true)
+}
+
+// Run implements gc.Job.
+func (j job) Run(ctx context.Context, req *gc.Request) (gc.Result, error) {
+	return j.run(ctx, req, false)
+}
+
+func (j job) run(ctx context.Context, req *gc.Request, dry bool) (gc.Result, error) {
+	r, err := j.c.begin(req, j.sink, dry)
+	if err != nil {
+		return gc.Result{}, err
+	}
+	return r.ended(ctx, j.do(r, ctx))
+}
+
 // run is one run of a job.
 type run struct {
 	*Cleaner

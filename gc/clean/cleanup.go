@@ -16,32 +16,13 @@ import (
 
 // Cleanup is the job that deletes the files whose scheduled time has passed, and what has been
 // in quarantine for long enough. Each file is written to the sink, if there is one.
-func (c *Cleaner) Cleanup(sink Sink) gc.Job { return cleanup{c, sink} }
+func (c *Cleaner) Cleanup(sink Sink) gc.Job { return job{c, sink, (*run).cleanup} }
 
-type cleanup struct {
-	c    *Cleaner
-	sink Sink
-}
-
-// Plan implements gc.Job.
-func (j cleanup) Plan(ctx context.Context, req *gc.Request) (gc.Result, error) {
-	return j.do(ctx, req, true)
-}
-
-// Run implements gc.Job.
-func (j cleanup) Run(ctx context.Context, req *gc.Request) (gc.Result, error) {
-	return j.do(ctx, req, false)
-}
-
-func (j cleanup) do(ctx context.Context, req *gc.Request, dry bool) (gc.Result, error) {
-	r, err := j.c.begin(req, j.sink, dry)
-	if err != nil {
-		return gc.Result{}, err
+func (r *run) cleanup(ctx context.Context) error {
+	if err := r.scheduled(ctx, nil); err != nil {
+		return err
 	}
-	if err = r.scheduled(ctx, nil); err == nil {
-		err = r.purge(ctx)
-	}
-	return r.ended(ctx, err)
+	return r.purge(ctx)
 }
 
 // scheduled deals with the entries of the schedule that are due, or with some of them only.
@@ -262,7 +243,7 @@ func (r *run) entry(ctx context.Context, l meta.Lake, f *file) (refs []gc.FileRe
 
 // layout is what entries of the schedule need of a lake's: the data path.
 func (r *run) layout(ctx context.Context, l meta.Lake) (*paths.Layout, error) {
-	data, err := dataPath(ctx, l)
+	data, err := l.DataPath(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/eiderdb/eider/gc/meta"
 	"github.com/eiderdb/eider/kv"
-	"github.com/eiderdb/eider/kv/rel"
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/lake"
 	"github.com/eiderdb/eider/lake/files"
@@ -100,7 +99,7 @@ func (v *inventory) close() error {
 
 // layoutOf reads where a lake's files lie.
 func layoutOf(ctx context.Context, l meta.Lake) (*paths.Layout, error) {
-	data, err := dataPath(ctx, l)
+	data, err := l.DataPath(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -123,15 +122,6 @@ func layoutOf(ctx context.Context, l meta.Lake) (*paths.Layout, error) {
 		return nil, err
 	}
 	return paths.NewLayout(data, schemas, tables), nil
-}
-
-// dataPath is data_path of the whole lake: rows with a scope are settings of tables.
-func dataPath(ctx context.Context, l meta.Lake) (string, error) {
-	r, ok, err := l.Table(metadataTable).One(ctx, meta.Equal("key", meta.Str("data_path")), meta.Null("scope"))
-	if err != nil || !ok {
-		return "", err
-	}
-	return r.Text("value"), nil
 }
 
 // place reads path and path_is_relative. A NULL or missing flag is that of older formats,
@@ -180,7 +170,7 @@ var errStopped = errors.New("clean: stopped")
 // server does not know.
 func (n *named) namesOf(ctx context.Context, t meta.Table, yield func(string, bool) bool) error {
 	path, _ := t.Descriptor().Column("path")
-	if !isText(path) {
+	if !meta.IsText(path.Type) {
 		return fmt.Errorf("%w: %s.%s: the path is not text", ErrShape, n.lake.Name(), t.Name())
 	}
 	flag, ok := t.Descriptor().Column("path_is_relative")
@@ -219,10 +209,6 @@ func (n *named) namesOf(ctx context.Context, t meta.Table, yield func(string, bo
 		}
 		return nil
 	})
-}
-
-func isText(c *rel.Column) bool {
-	return c.Type == meta.Text || c.Type == meta.Varchar || c.Type == meta.Bpchar
 }
 
 // live makes the set of everything that rows of tables name. ErrAnything of package paths:

@@ -17,30 +17,7 @@ import (
 
 // Orphans is the job that deletes files in a lake's folders that nothing names. Each file
 // is written to the sink, if there is one.
-func (c *Cleaner) Orphans(sink Sink) gc.Job { return orphans{c, sink} }
-
-type orphans struct {
-	c    *Cleaner
-	sink Sink
-}
-
-// Plan implements gc.Job.
-func (j orphans) Plan(ctx context.Context, req *gc.Request) (gc.Result, error) {
-	return j.do(ctx, req, true)
-}
-
-// Run implements gc.Job.
-func (j orphans) Run(ctx context.Context, req *gc.Request) (gc.Result, error) {
-	return j.do(ctx, req, false)
-}
-
-func (j orphans) do(ctx context.Context, req *gc.Request, dry bool) (gc.Result, error) {
-	r, err := j.c.begin(req, j.sink, dry)
-	if err != nil {
-		return gc.Result{}, err
-	}
-	return r.ended(ctx, r.orphans(ctx))
-}
+func (c *Cleaner) Orphans(sink Sink) gc.Job { return job{c, sink, (*run).orphans} }
 
 func (r *run) orphans(ctx context.Context) error {
 	where, err := r.where(ctx)
@@ -115,7 +92,7 @@ func (r *run) where(ctx context.Context) (*search, error) {
 	err := meta.Read(ctx, r.cat, func(txn *store.Txn) error {
 		l, err := meta.Open(txn, r.req.Lake)
 		if err == nil {
-			data, err = dataPath(ctx, l)
+			data, err = l.DataPath(ctx)
 		}
 		return err
 	})
@@ -315,7 +292,7 @@ func (r *run) schedule(ctx context.Context, where *search, found []*file) error 
 		if err != nil {
 			return err
 		}
-		data, err := dataPath(ctx, l)
+		data, err := l.DataPath(ctx)
 		if err != nil {
 			return err
 		}

@@ -54,7 +54,7 @@ func (r *run) aside(ctx context.Context, g *group) error {
 		if err != nil {
 			return err
 		}
-		data, err := dataPath(ctx, l)
+		data, err := l.DataPath(ctx)
 		if err != nil {
 			return err
 		}
