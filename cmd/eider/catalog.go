@@ -14,6 +14,7 @@ import (
 
 	"github.com/eiderdb/eider/cmd/eider/config"
 	"github.com/eiderdb/eider/cmd/eider/node"
+	"github.com/eiderdb/eider/internal/cmdline"
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/translate"
 	"github.com/eiderdb/eider/translate/pgerr"
@@ -41,7 +42,7 @@ func (a *app) catalogCommand() *cobra.Command {
 		Long: `Create, list, drop and rename catalogs, and change their settings. A catalog is what a client names as dbname; each holds any number of lakes.
 
 The commands talk to the server at --server (EIDER_SERVER), or work on the data folder --data while no server runs on it.`,
-		Args: exactly(0, "a command: create, list, drop, rename, set or reset"),
+		Args: cmdline.Exactly(0, "a command: create, list, drop, rename, set or reset"),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&url, "server", "", "connection string of the server (EIDER_SERVER), default "+defaultServer)
@@ -63,7 +64,7 @@ The commands talk to the server at --server (EIDER_SERVER), or work on the data 
 	}
 	cmd.AddCommand(
 		&cobra.Command{
-			Use: "create NAME", Short: "Create a catalog", Args: exactly(1, "the name of one catalog"),
+			Use: "create NAME", Short: "Create a catalog", Args: cmdline.Exactly(1, "the name of one catalog"),
 			RunE: with(func(ctx context.Context, cs catalogs, args []string) error {
 				if err := cs.create(ctx, args[0]); err != nil {
 					return err
@@ -72,7 +73,7 @@ The commands talk to the server at --server (EIDER_SERVER), or work on the data 
 			}),
 		},
 		&cobra.Command{
-			Use: "list", Short: "List the catalogs", Args: exactly(0, "no arguments"),
+			Use: "list", Short: "List the catalogs", Args: cmdline.Exactly(0, "no arguments"),
 			RunE: with(func(ctx context.Context, cs catalogs, _ []string) error {
 				names, err := cs.list(ctx)
 				if err != nil {
@@ -89,7 +90,7 @@ The commands talk to the server at --server (EIDER_SERVER), or work on the data 
 		&cobra.Command{
 			Use: "drop NAME", Short: "Drop a catalog and everything in it",
 			Long: "Drop a catalog and everything in it. The data files of its lakes stay where they are.",
-			Args: exactly(1, "the name of one catalog"),
+			Args: cmdline.Exactly(1, "the name of one catalog"),
 			RunE: with(func(ctx context.Context, cs catalogs, args []string) error {
 				if err := cs.drop(ctx, args[0]); err != nil {
 					return err
@@ -98,7 +99,7 @@ The commands talk to the server at --server (EIDER_SERVER), or work on the data 
 			}),
 		},
 		&cobra.Command{
-			Use: "rename NAME NEW", Short: "Rename a catalog", Args: exactly(2, "a catalog's name and its new name"),
+			Use: "rename NAME NEW", Short: "Rename a catalog", Args: cmdline.Exactly(2, "a catalog's name and its new name"),
 			RunE: with(func(ctx context.Context, cs catalogs, args []string) error {
 				if err := cs.rename(ctx, args[0], args[1]); err != nil {
 					return err
@@ -107,7 +108,7 @@ The commands talk to the server at --server (EIDER_SERVER), or work on the data 
 			}),
 		},
 		&cobra.Command{
-			Use: "set NAME SETTING VALUE", Short: "Give a catalog's setting a value", Args: exactly(3, "a catalog's name, a setting and its value"),
+			Use: "set NAME SETTING VALUE", Short: "Give a catalog's setting a value", Args: cmdline.Exactly(3, "a catalog's name, a setting and its value"),
 			Long: `Give a setting of one catalog a value, which goes before the server's.
 
 migrate   what a client may do to the format of the catalog's lakes: allow, any or refuse
@@ -115,7 +116,7 @@ migrate   what a client may do to the format of the catalog's lakes: allow, any 
 SQL does the same: ALTER DATABASE lake SET eider.migrate = 'refuse'; SELECT * FROM eider.options.`,
 			RunE: with(func(ctx context.Context, cs catalogs, args []string) error {
 				if args[2] == "" {
-					return usageError{errors.New("the value is empty: take a setting back with \"eider catalog reset\"")}
+					return cmdline.Usagef("the value is empty: take a setting back with \"eider catalog reset\"")
 				}
 				if err := cs.set(ctx, args[0], settingName(args[1]), args[2]); err != nil {
 					return err
@@ -124,7 +125,7 @@ SQL does the same: ALTER DATABASE lake SET eider.migrate = 'refuse'; SELECT * FR
 			}),
 		},
 		&cobra.Command{
-			Use: "reset NAME SETTING", Short: "Take a catalog's setting back", Args: exactly(2, "a catalog's name and a setting"),
+			Use: "reset NAME SETTING", Short: "Take a catalog's setting back", Args: cmdline.Exactly(2, "a catalog's name and a setting"),
 			RunE: with(func(ctx context.Context, cs catalogs, args []string) error {
 				if err := cs.set(ctx, args[0], settingName(args[1]), ""); err != nil {
 					return err
@@ -147,7 +148,7 @@ func settingName(s string) string {
 // openCatalogs connects to a server or opens a data folder.
 func (a *app) openCatalogs(ctx context.Context, url, data string) (catalogs, error) {
 	if url != "" && data != "" {
-		return nil, usageError{errors.New("--server and --data exclude each other")}
+		return nil, cmdline.Usagef("--server and --data exclude each other")
 	}
 	if data != "" {
 		o := config.Default()

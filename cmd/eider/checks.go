@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/eiderdb/eider/conflict"
+	"github.com/eiderdb/eider/internal/cmdline"
 )
 
 // The tables of a catalog that the checks use, as the server makes them.
@@ -71,7 +72,7 @@ set for a table goes before what is set for a lake and that before the catalog's
 all (*). What nothing is set for is as the server's --checks says.
 
 The settings are the table eider.settings of the catalog, the findings its table eider.findings.`,
-		Args: exactly(0, "a command: list, set, reset or findings"),
+		Args: cmdline.Exactly(0, "a command: list, set, reset or findings"),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&s.url, "server", "", "connection string of the server (EIDER_SERVER), default "+defaultServer)
@@ -90,18 +91,18 @@ The settings are the table eider.settings of the catalog, the findings its table
 	}
 	cmd.AddCommand(
 		&cobra.Command{
-			Use: "list", Short: "List the checks and the modes that are set", Args: exactly(0, "no arguments"),
+			Use: "list", Short: "List the checks and the modes that are set", Args: cmdline.Exactly(0, "no arguments"),
 			RunE: with(func(ctx context.Context, conn *pgx.Conn, _ []string) error { return a.listChecks(ctx, conn) }),
 		},
 		&cobra.Command{
-			Use: "set CHECK MODE", Short: "Set the mode of a check, or of all with *", Args: exactly(2, "a check, or *, and a mode: enforce, warn or off"),
+			Use: "set CHECK MODE", Short: "Set the mode of a check, or of all with *", Args: cmdline.Exactly(2, "a check, or *, and a mode: enforce, warn or off"),
 			RunE: func(c *cobra.Command, args []string) error {
 				if code := conflict.Code(args[0]); code != conflict.Any && !conflict.Known(code) {
-					return usageError{fmt.Errorf("unknown check %q; \"eider checks list\" lists them", args[0])}
+					return cmdline.Usagef("unknown check %q; \"eider checks list\" lists them", args[0])
 				}
 				mode, ok := conflict.ParseMode(args[1])
 				if !ok {
-					return usageError{fmt.Errorf("unknown mode %q: enforce, warn or off", args[1])}
+					return cmdline.Usagef("unknown mode %q: enforce, warn or off", args[1])
 				}
 				return with(func(ctx context.Context, conn *pgx.Conn, _ []string) error {
 					return a.setCheck(ctx, conn, s, args[0], mode.String())
@@ -109,13 +110,13 @@ The settings are the table eider.settings of the catalog, the findings its table
 			},
 		},
 		&cobra.Command{
-			Use: "reset CHECK", Short: "Remove what was set for a check, or for * itself", Args: exactly(1, "a check, or *"),
+			Use: "reset CHECK", Short: "Remove what was set for a check, or for * itself", Args: cmdline.Exactly(1, "a check, or *"),
 			RunE: with(func(ctx context.Context, conn *pgx.Conn, args []string) error {
 				return a.setCheck(ctx, conn, s, args[0], "")
 			}),
 		},
 		&cobra.Command{
-			Use: "findings", Short: "List what commits were let pass with", Args: exactly(0, "no arguments"),
+			Use: "findings", Short: "List what commits were let pass with", Args: cmdline.Exactly(0, "no arguments"),
 			RunE: with(func(ctx context.Context, conn *pgx.Conn, _ []string) error { return a.listFindings(ctx, conn) }),
 		},
 	)
@@ -133,7 +134,7 @@ func (a *app) connectCatalog(ctx context.Context, url, catalog string) (*pgx.Con
 	}
 	c, err := pgx.ParseConfig(url)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("--server: %w", err)}
+		return nil, cmdline.Usagef("--server: %w", err)
 	}
 	c.Database = catalog
 	c.DefaultQueryExecMode = pgx.QueryExecModeExec

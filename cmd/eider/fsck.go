@@ -19,6 +19,7 @@ import (
 	"github.com/eiderdb/eider/conflict/hold"
 	"github.com/eiderdb/eider/gc/fsck"
 	"github.com/eiderdb/eider/gc/fsck/pgrepair"
+	"github.com/eiderdb/eider/internal/cmdline"
 	"github.com/eiderdb/eider/lake"
 	"github.com/eiderdb/eider/lake/files"
 	"github.com/eiderdb/eider/lake/paths"
@@ -72,7 +73,7 @@ server keeps a copy of its store in the folder checkpoints of its data folder. P
 --no-checkpoint, and a backup.
 
 Exit codes: 0 nothing is wrong, or it was repaired; 1 something is; 2 wrong use, or the lake could not be checked.`,
-		Args: exactly(0, "no arguments"),
+		Args: cmdline.Exactly(0, "no arguments"),
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.url, "server", "", "connection string of the server (EIDER_SERVER), default "+defaultServer)
@@ -91,10 +92,10 @@ Exit codes: 0 nothing is wrong, or it was repaired; 1 something is; 2 wrong use,
 	f.Lookup("lake-paths").Usage = "More folders that files are read in, besides the lake's data path: /srv/lake, s3://bucket/lake, or local."
 	cmd.RunE = func(c *cobra.Command, _ []string) error {
 		if o.format != "text" && o.format != "json" {
-			return usageError{fmt.Errorf("unknown format %q: text or json", o.format)}
+			return cmdline.Usagef("unknown format %q: text or json", o.format)
 		}
 		if o.drop && !o.files {
-			return usageError{errors.New("--drop-missing-files needs --files")}
+			return cmdline.Usagef("--drop-missing-files needs --files")
 		}
 		err := a.fsck(c.Context(), &o)
 		var exit exitError

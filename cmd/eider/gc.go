@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/eiderdb/eider/gc"
+	"github.com/eiderdb/eider/internal/cmdline"
 )
 
 // gcCommand is maintenance by hand: jobs, policies, pauses.
@@ -44,7 +44,7 @@ Kinds of jobs, in the order of a round: expire (snapshots), trim (metadata that 
 has passed), orphans (files that nothing names), fsck (checks).
 
 Exit codes: 0 well done, 1 the command or a job that it waited for has failed or did not finish, 2 wrong use.`,
-		Args: exactly(0, "a command: run, plan, status, jobs, pause, resume, cancel, policy or quarantine"),
+		Args: cmdline.Exactly(0, "a command: run, plan, status, jobs, pause, resume, cancel, policy or quarantine"),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	g.flags(cmd, "", "metadata schema of one lake; all lakes of the catalog without it")
@@ -65,17 +65,17 @@ Exit codes: 0 well done, 1 the command or a job that it waited for has failed or
 		c.Flags().StringArrayVar(&g.set, "set", nil, "a policy for this run, as name=value; may be repeated")
 	}
 	g.addManifest(plan)
-	jobs := &cobra.Command{Use: "jobs", Short: "List the jobs, the newest first", Args: exactly(0, "no arguments"), RunE: g.with(g.jobs)}
+	jobs := &cobra.Command{Use: "jobs", Short: "List the jobs, the newest first", Args: cmdline.Exactly(0, "no arguments"), RunE: g.with(g.jobs)}
 	jobs.Flags().IntVar(&g.limit, "limit", 20, "jobs to list")
 	pause := &cobra.Command{
 		Use: "pause [KIND]", Short: "Hold up the jobs of a kind, or all, until resume; a running one is stopped", Args: oneKind, RunE: g.with(g.pause),
 	}
 	pause.Flags().StringVar(&g.note, "note", "", "why, for others to read")
 	cmd.AddCommand(run, plan,
-		&cobra.Command{Use: "status", Short: "Show what runs, what is due and what is wrong", Args: exactly(0, "no arguments"), RunE: g.with(g.status)},
+		&cobra.Command{Use: "status", Short: "Show what runs, what is due and what is wrong", Args: cmdline.Exactly(0, "no arguments"), RunE: g.with(g.status)},
 		jobs, pause,
 		&cobra.Command{Use: "resume [KIND]", Short: "End a pause", Args: oneKind, RunE: g.with(g.resume)},
-		&cobra.Command{Use: "cancel JOB", Short: "End a job that waits or runs", Args: exactly(1, "the id of a job"), RunE: g.with(g.cancel)},
+		&cobra.Command{Use: "cancel JOB", Short: "End a job that waits or runs", Args: cmdline.Exactly(1, "the id of a job"), RunE: g.with(g.cancel)},
 		g.policyCommand(), g.quarantineCommand(),
 	)
 	return cmd
@@ -85,7 +85,7 @@ Exit codes: 0 well done, 1 the command or a job that it waited for has failed or
 func kinds(_ *cobra.Command, args []string) error {
 	for _, a := range args {
 		if _, err := gc.ParseKind(a); err != nil {
-			return usageError{err}
+			return cmdline.Usage(err)
 		}
 	}
 	return nil
@@ -94,7 +94,7 @@ func kinds(_ *cobra.Command, args []string) error {
 // oneKind takes the name of a kind, or none.
 func oneKind(c *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return usageError{fmt.Errorf("%s takes one kind of job, or none for all", c.CommandPath())}
+		return cmdline.Usagef("%s takes one kind of job, or none for all", c.CommandPath())
 	}
 	return kinds(c, args)
 }
@@ -108,10 +108,10 @@ func (g *gcCommand) options() (string, error) {
 	for _, s := range g.set {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok {
-			return "", usageError{fmt.Errorf("--set %s: write name=value", s)}
+			return "", cmdline.Usagef("--set %s: write name=value", s)
 		}
 		if err := gc.Check(gc.Setting{Name: name, Value: value}); err != nil {
-			return "", usageError{err}
+			return "", cmdline.Usage(err)
 		}
 		o[name] = value
 	}
@@ -277,7 +277,7 @@ func (g *gcCommand) resume(ctx context.Context, conn *pgx.Conn, args []string) e
 func (g *gcCommand) cancel(ctx context.Context, conn *pgx.Conn, args []string) error {
 	id, err := strconv.ParseInt(args[0], 10, 64)
 	if err != nil {
-		return usageError{errors.New("the id of a job is a whole number")}
+		return cmdline.Usagef("the id of a job is a whole number")
 	}
 	list, err := records(ctx, conn, "SELECT * FROM eider.gc_cancel($1)", id)
 	if err != nil {
@@ -288,7 +288,7 @@ func (g *gcCommand) cancel(ctx context.Context, conn *pgx.Conn, args []string) e
 
 func (g *gcCommand) policyCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "policy", Short: "List, set and reset policies", Args: exactly(0, "a command: list, set or reset"),
+		Use: "policy", Short: "List, set and reset policies", Args: cmdline.Exactly(0, "a command: list, set or reset"),
 		Long: "List, set and reset policies, for the catalog, a lake (--lake), one of its schemas (--schema) or tables (--schema and --table).\n" +
 			"What is set for the narrower one counts, policy by policy.\n\n" + policyTable(),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -297,20 +297,20 @@ func (g *gcCommand) policyCommand() *cobra.Command {
 	cmd.PersistentFlags().StringVar(&g.table, "table", "", "table of the schema")
 	cmd.AddCommand(
 		&cobra.Command{
-			Use: "list", Short: "List what is set; with --lake, what counts for a lake", Args: exactly(0, "no arguments"), RunE: g.with(g.listPolicies),
+			Use: "list", Short: "List what is set; with --lake, what counts for a lake", Args: cmdline.Exactly(0, "no arguments"), RunE: g.with(g.listPolicies),
 		},
 		&cobra.Command{
-			Use: "set NAME VALUE", Short: "Set a policy", Args: exactly(2, "the name of a policy and a value"),
+			Use: "set NAME VALUE", Short: "Set a policy", Args: cmdline.Exactly(2, "the name of a policy and a value"),
 			RunE: func(c *cobra.Command, args []string) error {
 				s := gc.Setting{Scope: g.scope(), Name: args[0], Value: args[1]}
 				if err := gc.Check(s); err != nil {
-					return usageError{err}
+					return cmdline.Usage(err)
 				}
 				return g.with(g.setPolicy)(c, args)
 			},
 		},
 		&cobra.Command{
-			Use: "reset NAME", Short: "Remove what is set for a policy", Args: exactly(1, "the name of a policy"), RunE: g.with(g.resetPolicy),
+			Use: "reset NAME", Short: "Remove what is set for a policy", Args: cmdline.Exactly(1, "the name of a policy"), RunE: g.with(g.resetPolicy),
 		},
 	)
 	return cmd

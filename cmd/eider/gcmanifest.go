@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/eiderdb/eider/gc"
+	"github.com/eiderdb/eider/internal/cmdline"
 )
 
 // addManifest gives plan the flag --manifest, with which it writes all files to a file in
@@ -30,11 +31,11 @@ func (g *gcCommand) addManifest(plan *cobra.Command) {
 		}
 		ext := strings.ToLower(filepath.Ext(*file))
 		if !slices.Contains([]string{".csv", ".json", ".jsonl"}, ext) {
-			return usageError{fmt.Errorf("--manifest %s: the name ends in .csv, .json or .jsonl", *file)}
+			return cmdline.Usagef("--manifest %s: the name ends in .csv, .json or .jsonl", *file)
 		}
 		for _, k := range args {
 			if k != string(gc.Cleanup) && k != string(gc.Orphans) {
-				return usageError{fmt.Errorf("--manifest is of cleanup and orphans, not of %s", k)}
+				return cmdline.Usagef("--manifest is of cleanup and orphans, not of %s", k)
 			}
 		}
 		if len(args) == 0 {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
+
+	"github.com/eiderdb/eider/internal/cmdline"
 )
 
 // quarantineCommand is what was moved aside, and its way back.
@@ -20,11 +22,11 @@ type quarantineCommand struct {
 func (g *gcCommand) quarantineCommand() *cobra.Command {
 	q := &quarantineCommand{gcCommand: g}
 	cmd := &cobra.Command{
-		Use: "quarantine", Short: "List the files in quarantine, and bring them back", Args: exactly(0, "a command: list or restore"),
+		Use: "quarantine", Short: "List the files in quarantine, and bring them back", Args: cmdline.Exactly(0, "a command: list or restore"),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	list := &cobra.Command{
-		Use: "list", Short: "List the files in quarantine", Args: exactly(0, "no arguments"), RunE: g.with(q.list),
+		Use: "list", Short: "List the files in quarantine", Args: cmdline.Exactly(0, "no arguments"), RunE: g.with(q.list),
 	}
 	list.Flags().StringVar(&q.path, "path", "", "old path of a file, or of a folder above it")
 	restore := &cobra.Command{
@@ -32,11 +34,11 @@ func (g *gcCommand) quarantineCommand() *cobra.Command {
 		Long: `Bring files back to where they were: those of a job (--job), of a path or folder (--path), or all of them (--all). Nothing is overwritten.
 A file that nothing names is an orphan afterwards, as young as one that was just written. Exit code 1 if one did not come back.`,
 		Args: func(c *cobra.Command, args []string) error {
-			if err := exactly(0, "no arguments")(c, args); err != nil {
+			if err := cmdline.Exactly(0, "no arguments")(c, args); err != nil {
 				return err
 			}
 			if (q.job != 0 || q.path != "") == q.all {
-				return usageError{fmt.Errorf("%s: name what comes back: --job, --path, or --all", c.CommandPath())}
+				return cmdline.Usagef("%s: name what comes back: --job, --path, or --all", c.CommandPath())
 			}
 			return nil
 		},

@@ -11,6 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
+
+	"github.com/eiderdb/eider/internal/cmdline"
 )
 
 // maintenance is what the commands about maintenance and snapshots share.
@@ -32,7 +34,7 @@ func (m *maintenance) flags(cmd *cobra.Command, lake, help string) {
 func (m *maintenance) with(do func(ctx context.Context, conn *pgx.Conn, args []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		if m.format != "text" && m.format != "json" {
-			return usageError{fmt.Errorf("unknown format %q: text or json", m.format)}
+			return cmdline.Usagef("unknown format %q: text or json", m.format)
 		}
 		conn, err := m.connectCatalog(c.Context(), m.url, m.catalog)
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/eiderdb/eider/cmd/eider/config"
 	"github.com/eiderdb/eider/cmd/eider/node"
+	"github.com/eiderdb/eider/internal/cmdline"
 )
 
 // version is set by the linker in releases.
@@ -48,11 +49,6 @@ type app struct {
 	worker worker
 }
 
-// usageError is a mistake in how a command was called.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
 // run runs one command line and returns the exit code.
 func run(ctx context.Context, args []string, io streams, getenv func(string) (string, bool), sig <-chan os.Signal) int {
 	a := &app{streams: io, getenv: getenv, sig: sig, worker: systemWorker()}
@@ -74,11 +70,10 @@ func (a *app) run(ctx context.Context, args []string) int {
 		return exit.code
 	}
 	fmt.Fprintln(a.err, "eider:", err)
-	var usage usageError
 	switch {
 	case errors.Is(err, node.ErrLocked), errors.Is(err, node.ErrNewer):
 		return exitData
-	case errors.As(err, &usage), errors.Is(err, config.ErrConfig):
+	case cmdline.IsUsage(err), errors.Is(err, config.ErrConfig):
 		return exitUsage
 	case exit.code != 0:
 		return exit.code
@@ -97,32 +92,10 @@ func (a *app) command() *cobra.Command {
     duckdb -c "ATTACH 'ducklake:postgres:host=127.0.0.1 port=5434 dbname=lake user=eider' AS lake (DATA_PATH 'files/')"
 
 Exit codes: 0 well done, 1 failed, 2 wrong use or configuration, 3 the data folder is in use or from a newer version.`,
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usageError{fmt.Errorf("unknown command %q; \"eider --help\" lists the commands", args[0])}
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w; see \"%s --help\"", err, c.CommandPath())}
-	})
-	root.CompletionOptions.DisableDefaultCmd = true
+	cmdline.Root(root, (*cobra.Command).CommandPath)
 	root.AddCommand(a.serveCommand(), a.catalogCommand(), a.checksCommand(), a.fsckCommand(), a.gcCommand(), a.maintainCommand(), a.snapshotCommand(), a.userCommand(), a.versionCommand())
 	return root
-}
-
-// exactly is cobra.ExactArgs with a message for people.
-func exactly(n int, what string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) != n {
-			return usageError{fmt.Errorf("%s takes %s; see \"%s --help\"", c.CommandPath(), what, c.CommandPath())}
-		}
-		return nil
-	}
 }
 
 // versionText is the version of this build.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/eiderdb/eider/cmd/eider/config"
 	"github.com/eiderdb/eider/cmd/eider/node"
+	"github.com/eiderdb/eider/internal/cmdline"
 )
 
 func (a *app) serveCommand() *cobra.Command {
@@ -22,7 +23,7 @@ func (a *app) serveCommand() *cobra.Command {
 
 Every flag can also be given as an environment variable (EIDER_ and the name in capitals, - as _: EIDER_LOG_LEVEL) or as a
 key of a YAML file (--config). A flag wins over the environment, the environment over the file.`,
-		Args: exactly(0, "no arguments"),
+		Args: cmdline.Exactly(0, "no arguments"),
 	}
 	flags := config.AddFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&printConfig, "print-config", false, "print the settings in force, as a configuration file, and exit")

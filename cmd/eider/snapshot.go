@@ -2,13 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
+
+	"github.com/eiderdb/eider/internal/cmdline"
 )
 
 // snapshotCommand is what people do with snapshots.
@@ -29,7 +30,7 @@ func (a *app) snapshotCommand() *cobra.Command {
 ducklake_expire_snapshots of a client.
 
 Exit codes: 0 well done, 1 failed, 2 wrong use.`,
-		Args: exactly(0, "a command: tag, untag, restore or list"),
+		Args: cmdline.Exactly(0, "a command: tag, untag, restore or list"),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	s.flags(cmd, "public", "metadata schema of the lake")
@@ -37,11 +38,11 @@ Exit codes: 0 well done, 1 failed, 2 wrong use.`,
 		Use: "tag TAG [SNAPSHOT]", Short: "Name a snapshot, the newest one without an id",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 && len(args) != 2 {
-				return usageError{fmt.Errorf("%s takes a tag and the id of a snapshot", c.CommandPath())}
+				return cmdline.Usagef("%s takes a tag and the id of a snapshot", c.CommandPath())
 			}
 			if len(args) == 2 {
 				if n, err := strconv.ParseInt(args[1], 10, 64); err != nil || n < 0 {
-					return usageError{errors.New("the id of a snapshot is a whole number from 0 on")}
+					return cmdline.Usagef("the id of a snapshot is a whole number from 0 on")
 				}
 			}
 			return nil
@@ -50,11 +51,11 @@ Exit codes: 0 well done, 1 failed, 2 wrong use.`,
 	}
 	tag.Flags().StringVar(&s.note, "note", "", "why, for others to read")
 	tag.Flags().BoolVar(&s.move, "move", false, "take the tag from the snapshot that has it")
-	list := &cobra.Command{Use: "list", Short: "List snapshots, the newest first, with their tags", Args: exactly(0, "no arguments"), RunE: s.with(s.list)}
+	list := &cobra.Command{Use: "list", Short: "List snapshots, the newest first, with their tags", Args: cmdline.Exactly(0, "no arguments"), RunE: s.with(s.list)}
 	list.Flags().BoolVar(&s.tags, "tagged", false, "only those with a tag")
 	list.Flags().IntVar(&s.limit, "limit", 20, "snapshots to list")
 	cmd.AddCommand(tag, a.restoreCommand(),
-		&cobra.Command{Use: "untag TAG", Short: "Remove a tag", Args: exactly(1, "a tag"), RunE: s.with(s.untag)},
+		&cobra.Command{Use: "untag TAG", Short: "Remove a tag", Args: cmdline.Exactly(1, "a tag"), RunE: s.with(s.untag)},
 		list,
 	)
 	return cmd

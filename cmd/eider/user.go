@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/eiderdb/eider/internal/cmdline"
 	"github.com/eiderdb/eider/server/users"
 )
 
@@ -21,7 +22,7 @@ func (a *app) userCommand() *cobra.Command {
 		Short: "Manage the users of a server",
 		Long: `Manage the file with the users of a server, which "eider serve --user-file" reads. It holds no passwords but
 SCRAM-SHA-256 verifiers, one line per user. A running server notices changes.`,
-		Args: exactly(0, "a command: add, list or remove"),
+		Args: cmdline.Exactly(0, "a command: add, list or remove"),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	file := cmd.PersistentFlags().String("user-file", "", "the file (EIDER_USER_FILE)")
@@ -36,14 +37,14 @@ func (a *app) userAddCommand(file *string) *cobra.Command {
 		Use:   "add NAME",
 		Short: "Add a user, or change a password",
 		Long:  `Add a user, or change a password. The password is asked for, or read from standard input where that is no terminal.`,
-		Args:  exactly(1, "the name of one user"),
+		Args:  cmdline.Exactly(1, "the name of one user"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			path, err := a.userFile(*file)
 			if err != nil {
 				return err
 			}
 			if iterations < users.DefaultIterations {
-				return usageError{fmt.Errorf("--iterations must be at least %d", users.DefaultIterations)}
+				return cmdline.Usagef("--iterations must be at least %d", users.DefaultIterations)
 			}
 			password, err := a.readPassword(fromStdin)
 			if err != nil {
@@ -78,7 +79,7 @@ func (a *app) userListCommand(file *string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List the users",
-		Args:  exactly(0, "no arguments"),
+		Args:  cmdline.Exactly(0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
 			path, err := a.userFile(*file)
 			if err != nil {
@@ -101,7 +102,7 @@ func (a *app) userRemoveCommand(file *string) *cobra.Command {
 		Use:   "remove NAME",
 		Short: "Remove a user",
 		Long:  "Remove a user. Connections that are open stay open.",
-		Args:  exactly(1, "the name of one user"),
+		Args:  cmdline.Exactly(1, "the name of one user"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			path, err := a.userFile(*file)
 			if err != nil {
@@ -128,7 +129,7 @@ func (a *app) userFile(flag string) (string, error) {
 	if env, ok := a.getenv("EIDER_USER_FILE"); ok && env != "" {
 		return env, nil
 	}
-	return "", usageError{errors.New("which user file? Set --user-file or EIDER_USER_FILE")}
+	return "", cmdline.Usagef("which user file? Set --user-file or EIDER_USER_FILE")
 }
 
 // readPassword asks for a password twice, or takes the first line of standard input.

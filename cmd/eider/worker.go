@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/eiderdb/eider/internal/cmdline"
 )
 
 // errNoWorker is returned when the program with DuckDB in it is not found.
@@ -54,7 +56,7 @@ func workerName() string {
 func (w *worker) find(given string) (string, error) {
 	if given != "" {
 		if !w.isFile(given) {
-			return "", usageError{fmt.Errorf("--worker: there is no program %s", given)}
+			return "", cmdline.Usagef("--worker: there is no program %s", given)
 		}
 		return given, nil
 	}
@@ -102,12 +104,12 @@ func workerFlag(args []string) (path string, rest []string, err error) {
 		}
 		if !has {
 			if i++; i == len(args) {
-				return "", nil, usageError{errors.New("flag needs an argument: --worker")}
+				return "", nil, cmdline.Usagef("flag needs an argument: --worker")
 			}
 			value = args[i]
 		}
 		if value == "" {
-			return "", nil, usageError{errors.New("--worker: the path of the program is empty")}
+			return "", nil, cmdline.Usagef("--worker: the path of the program is empty")
 		}
 		path = value
 	}

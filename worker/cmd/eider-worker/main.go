@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/eiderdb/eider/internal/cmdline"
 	"github.com/eiderdb/eider/worker/maintain"
 )
 
@@ -40,31 +41,14 @@ type app struct {
 	sig      <-chan os.Signal
 }
 
-// usageError is a mistake in how a command was called.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
 // execute runs one command line and returns the exit code.
 func execute(ctx context.Context, args []string, out, errs io.Writer, getenv func(string) (string, bool), sig <-chan os.Signal) int {
 	a := &app{out: out, err: errs, getenv: getenv, sig: sig}
 	root := &cobra.Command{
-		Use:           "eider-worker",
-		Short:         "The part of Eider that runs DuckDB; started by eider",
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usageError{fmt.Errorf("unknown command %q; \"eider-worker --help\" lists the commands", args[0])}
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		Use:   "eider-worker",
+		Short: "The part of Eider that runs DuckDB; started by eider",
 	}
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w; see \"eider %s --help\"", err, c.Name())}
-	})
-	root.CompletionOptions.DisableDefaultCmd = true
+	cmdline.Root(root, func(c *cobra.Command) string { return "eider " + c.Name() }) // which starts this program
 	root.AddCommand(a.maintainCommand(), a.restoreCommand(), a.versionCommand())
 	root.SetArgs(args)
 	root.SetOut(out)
@@ -74,9 +58,8 @@ func execute(ctx context.Context, args []string, out, errs io.Writer, getenv fun
 		return exitOK
 	}
 	fmt.Fprintln(errs, "eider:", maintain.Text(err))
-	var usage usageError
 	switch {
-	case errors.As(err, &usage), errors.Is(err, maintain.ErrOption):
+	case cmdline.IsUsage(err), errors.Is(err, maintain.ErrOption):
 		return exitUsage
 	case errors.Is(err, maintain.ErrBusy):
 		return exitBusy

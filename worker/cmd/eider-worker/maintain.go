@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/eiderdb/eider/gc"
+	"github.com/eiderdb/eider/internal/cmdline"
 	"github.com/eiderdb/eider/worker/duck"
 	"github.com/eiderdb/eider/worker/maintain"
 )
@@ -64,7 +65,7 @@ Exit codes: 0 well done, also when ended early; 1 something failed; 2 wrong use;
   eider maintain --server "host=db.example.org user=lake" --catalog lake --all --expire-older-than 30d`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageError{fmt.Errorf("maintain takes no arguments, only flags: %q", args[0])}
+				return cmdline.Usagef("maintain takes no arguments, only flags: %q", args[0])
 			}
 			return nil
 		},

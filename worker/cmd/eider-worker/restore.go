@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/eiderdb/eider/internal/cmdline"
 	"github.com/eiderdb/eider/worker/duck"
 	"github.com/eiderdb/eider/worker/restore"
 )
@@ -37,7 +38,7 @@ func (f *lakeFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.format, "format", "text", "form of the output: text or json")
 }
 
-func badFlag(flag string, err error) error { return usageError{fmt.Errorf("--%s: %w", flag, err)} }
+func badFlag(flag string, err error) error { return cmdline.Usagef("--%s: %w", flag, err) }
 
 // finish reads what the flags and the environment say.
 func (f *lakeFlags) finish(a *app) error {
@@ -96,7 +97,7 @@ rows, and whatever comes back from the dead, gets a new id. A partitioned table 
 Options of tables (set_option) are not versioned; a table with a new id has none of its own.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usageError{errors.New("restore takes the id of a snapshot, or a tag")}
+				return cmdline.Usagef("restore takes the id of a snapshot, or a tag")
 			}
 			return nil
 		},
