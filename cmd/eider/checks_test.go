@@ -15,11 +15,7 @@ func TestChecks(t *testing.T) {
 	p := serve(t, "--engine", "memory")
 	env := map[string]string{"EIDER_SERVER": p.url("postgres")}
 	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, p.url("lake"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(ctx) }()
+	conn := p.connect(t, "lake")
 	exec := func(sql string) error {
 		_, err := conn.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol)
 		return err
@@ -78,11 +74,7 @@ func TestChecksByDefault(t *testing.T) {
 	t.Parallel()
 	p := serve(t, "--engine", "memory", "--checks", "warn")
 	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, p.url("lake"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(ctx) }()
+	conn := p.connect(t, "lake")
 	if _, err := conn.Exec(ctx, `
 		create table ducklake_snapshot (snapshot_id bigint primary key, snapshot_time timestamptz, schema_version bigint, next_catalog_id bigint, next_file_id bigint);
 		insert into ducklake_snapshot values (0, now(), 0, 1, 0)`, pgx.QueryExecModeSimpleProtocol); err != nil {

@@ -41,11 +41,7 @@ func TestFsck(t *testing.T) {
 	p := serve(t, "--data", data)
 	env := map[string]string{"EIDER_SERVER": p.url("postgres")}
 	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, p.url("lake"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(ctx) }()
+	conn := p.connect(t, "lake")
 	exec := func(sql string) {
 		t.Helper()
 		if _, err := conn.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol); err != nil {
@@ -94,11 +90,7 @@ func TestFsckWithoutCheckpoint(t *testing.T) {
 	p := serve(t, "--engine", "memory")
 	env := map[string]string{"EIDER_SERVER": p.url("postgres")}
 	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, p.url("lake"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(ctx) }()
+	conn := p.connect(t, "lake")
 	if _, err := conn.Exec(ctx, smallLake+"insert into ducklake_file_column_stats values (100, 1, 1, 0, 0)", pgx.QueryExecModeSimpleProtocol); err != nil {
 		t.Fatal(err)
 	}

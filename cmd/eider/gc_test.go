@@ -22,11 +22,7 @@ const gcLake = `
 
 func lakeConn(t *testing.T, p *process) *pgx.Conn {
 	t.Helper()
-	conn, err := pgx.Connect(context.Background(), p.url("lake"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	conn := p.connect(t, "lake")
 	if _, err := conn.Exec(context.Background(), gcLake, pgx.QueryExecModeSimpleProtocol); err != nil {
 		t.Fatal(err)
 	}

@@ -168,6 +168,17 @@ func (p *process) url(catalog string) string {
 	return fmt.Sprintf("postgres://eider@%s/%s?sslmode=disable", p.addr, catalog)
 }
 
+// connect opens a connection to a catalog, for as long as the test.
+func (p *process) connect(t *testing.T, catalog string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(context.Background(), p.url(catalog))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
 // The catalogs of a server, and what is left of them in its folder afterwards.
 func TestServeAndCatalogs(t *testing.T) {
 	t.Parallel()

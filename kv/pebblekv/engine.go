@@ -52,8 +52,8 @@ type Engine struct {
 var _ kv.Engine = (*Engine)(nil)
 
 // Open opens the engine in the folder dir, which is made if it does not exist.
-// ErrNewerFormat is returned before anything in the folder is touched, ErrLocked when
-// another process has it open.
+// ErrNewerFormat, and what Options.Check returns, come before anything in the folder is
+// touched, ErrLocked when another process has it open.
 func Open(dir string, o Options) (_ *Engine, err error) {
 	o = o.withDefaults()
 	e := &Engine{dir: dir, opts: o, base: o.FS, background: context.Background()}
@@ -92,6 +92,11 @@ func Open(dir string, o Options) (_ *Engine, err error) {
 			e.cache.Unref()
 		}
 	}()
+	if !fresh {
+		if err := e.check(); err != nil {
+			return nil, err
+		}
+	}
 	i, err := e.openFirst(fresh)
 	if err != nil {
 		return nil, mapped(fmt.Sprintf("open %q", dir), err)
@@ -106,6 +111,26 @@ func Open(dir string, o Options) (_ *Engine, err error) {
 		e.low.Store(true)
 	}
 	return e, nil
+}
+
+// check lets Options.Check look at a database that nobody writes to.
+func (e *Engine) check() error {
+	if e.opts.Check == nil {
+		return nil
+	}
+	i, err := e.openInstance(true)
+	if errors.Is(err, pebble.ErrDBDoesNotExist) {
+		return nil // a crash came between the format file and the database
+	}
+	if err != nil {
+		return mapped(fmt.Sprintf("open %q for reading", e.dir), err)
+	}
+	e.cur.Store(i)
+	err = e.opts.Check(e)
+	e.cur.Store(nil)
+	i.release()
+	<-i.closed
+	return errors.Join(err, i.err)
 }
 
 // openFirst opens the database, a new one twice; on a full disk for reading only, unless it is new.

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/eiderdb/eider/kv"
 )
 
 // Options configure an engine. The zero value has the defaults.
@@ -30,6 +32,10 @@ type Options struct {
 	FS vfs.FS
 	// Clock limits how often a failed reopening is tried again. Default time.Now.
 	Clock func() time.Time
+	// Check looks at a database that is there already, before anything in its folder is
+	// changed: it is opened for reading only for that, and an error of Check is Open's.
+	// Default: no check.
+	Check func(kv.Reader) error
 	// NoBackground turns automatic compactions off. For tests.
 	NoBackground bool
 }

@@ -40,7 +40,8 @@ const catalogRecordFormat = 1
 // engine becomes an empty store.
 func Open(_ context.Context, engine kv.Engine, o Options) (*Store, error) {
 	s := &Store{engine: engine, opts: o.withDefaults(), catalogs: make(map[string]*Catalog), nextID: 1}
-	switch format, err := engine.Get(keyFormat); {
+	records, err := inspect(engine)
+	switch {
 	case errors.Is(err, kv.ErrNotFound):
 		b := engine.NewBatch()
 		if err := errors.Join(b.Set(keyFormat, []byte{storeFormat}), engine.Apply(b, true), b.Close()); err != nil {
@@ -48,29 +49,50 @@ func Open(_ context.Context, engine kv.Engine, o Options) (*Store, error) {
 		}
 	case err != nil:
 		return nil, fmt.Errorf("store: open: %w", err)
-	case len(format) != 1 || format[0] != storeFormat:
-		return nil, fmt.Errorf("%w %x, this program knows %d", ErrFormat, format, storeFormat)
 	}
 	if b, err := engine.Get(keyNextCatalog); err == nil && len(b) == 4 {
 		s.nextID = binary.BigEndian.Uint32(b)
 	} else if !errors.Is(err, kv.ErrNotFound) {
 		return nil, fmt.Errorf("store: open: next catalog: %w", errors.Join(err, kv.ErrCorrupt))
 	}
-	err := scanRange(engine, keyCatalogs, func(_, val []byte) error {
-		var r catalogRecord
+	for _, r := range records {
+		s.catalogs[r.Name] = newCatalog(s, r.ID, r.OID, r.Name)
+	}
+	return s, nil
+}
+
+// CheckFormat returns ErrFormat for a store that Open would refuse as a newer version's. It
+// writes nothing, so that an engine can ask before it does; no store yet is none of these.
+func CheckFormat(r kv.Reader) error {
+	if _, err := inspect(r); err != nil && !errors.Is(err, kv.ErrNotFound) {
+		return fmt.Errorf("store: format: %w", err)
+	}
+	return nil
+}
+
+// inspect reads what says which format the store has: its number and the catalogs. It is
+// kv.ErrNotFound where there is no store yet.
+func inspect(r kv.Reader) ([]catalogRecord, error) {
+	format, err := r.Get(keyFormat)
+	if err != nil {
+		return nil, err
+	}
+	if len(format) != 1 || format[0] != storeFormat {
+		return nil, fmt.Errorf("%w %x, this program knows %d", ErrFormat, format, storeFormat)
+	}
+	var records []catalogRecord
+	err = scanRange(r, keyCatalogs, func(_, val []byte) error {
 		if len(val) == 0 || val[0] != catalogRecordFormat {
 			return fmt.Errorf("%w: catalog record", ErrFormat)
 		}
-		if err := json.Unmarshal(val[1:], &r); err != nil {
-			return fmt.Errorf("%w: %w", kv.ErrCorrupt, err)
+		var c catalogRecord
+		if err := json.Unmarshal(val[1:], &c); err != nil {
+			return fmt.Errorf("catalog record: %w: %w", kv.ErrCorrupt, err)
 		}
-		s.catalogs[r.Name] = newCatalog(s, r.ID, r.OID, r.Name)
+		records = append(records, c)
 		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("store: open: %w", err)
-	}
-	return s, nil
+	return records, err
 }
 
 // Engine returns the engine, for metrics, checkpoints and tools.

@@ -60,7 +60,7 @@ func openStore(ctx context.Context, o *config.Options, log *slog.Logger, m *serv
 	switch {
 	case errors.Is(err, kv.ErrLocked):
 		return nil, fmt.Errorf("%w: another eider server uses %s; stop it first, or give this one a folder of its own with --data", ErrLocked, o.Data)
-	case errors.Is(err, kv.ErrNewerFormat):
+	case errors.Is(err, kv.ErrNewerFormat), errors.Is(err, store.ErrFormat):
 		return nil, fmt.Errorf("%w: %s cannot be opened by this one and has not been touched; use the version that wrote it (%w)", ErrNewer, o.Data, err)
 	case err != nil:
 		return nil, fmt.Errorf("open data folder %s: %w", o.Data, err)
@@ -73,9 +73,6 @@ func openStore(ctx context.Context, o *config.Options, log *slog.Logger, m *serv
 	s, err := store.Open(ctx, engine, so)
 	if err != nil {
 		engine.Close()
-		if errors.Is(err, store.ErrFormat) {
-			return nil, fmt.Errorf("%w: %s has not been touched; use the version that wrote it (%w)", ErrNewer, o.Data, err)
-		}
 		return nil, fmt.Errorf("open the store in %s: %w", o.Data, err)
 	}
 	if m != nil {
@@ -104,7 +101,7 @@ func openEngine(o *config.Options, log *slog.Logger) (kv.Engine, error) {
 	if o.Engine == "memory" {
 		return memkv.New(), nil
 	}
-	e, err := pebblekv.Open(o.Data, pebblekv.Options{CacheBytes: int64(o.CacheSize), Logger: log})
+	e, err := pebblekv.Open(o.Data, pebblekv.Options{CacheBytes: int64(o.CacheSize), Logger: log, Check: store.CheckFormat})
 	if err != nil {
 		return nil, err
 	}
