@@ -33,7 +33,7 @@ func (k *checker) files() error {
 		if all = all && at >= 0 && (again < 0 || again == at); all {
 			again = at
 		}
-		if err := k.notScheduled(ref, f.Path, f.Relative); err != nil {
+		if err := k.notScheduled(ref, f.Path, f.Relative, f.HasMapping); err != nil {
 			return err
 		}
 	}
@@ -47,7 +47,7 @@ func (k *checker) files() error {
 		if d.Count < 0 {
 			k.add(NegativeCount(k.ref(d.TableID), "ducklake_delete_file", "delete_count", d.Count))
 		}
-		if err := k.notScheduled(TableRef{ID: d.TableID}, d.Path, d.Relative); err != nil {
+		if err := k.notScheduled(TableRef{ID: d.TableID}, d.Path, d.Relative, false); err != nil {
 			return err
 		}
 	}

@@ -67,18 +67,12 @@ func (k *checker) scheduledFile(s *lake.Scheduled) error {
 }
 
 // notScheduled: a new row does not name a file that somebody is about to delete: whoever
-// has read the schedule already would delete it all the same.
-func (k *checker) notScheduled(t TableRef, path string, relative bool) error {
-	at, err := k.paths.location(t.ID, path, relative)
-	if err != nil {
-		return err
-	}
-	due, err := k.Is.ScheduledAt(at.path)
-	for _, s := range due {
-		if s.Relative == at.relative {
-			k.add(FileScheduled(t, path))
-			break
-		}
+// has read the schedule already would delete it all the same. registered is said of files
+// that a client has registered itself.
+func (k *checker) notScheduled(t TableRef, path string, relative, registered bool) error {
+	due, err := k.paths.scheduled(t.ID, path, relative, registered)
+	if due {
+		k.add(FileScheduled(t, path))
 	}
 	return err
 }

@@ -14,6 +14,7 @@ type Paths struct {
 	base    string          // the lake's data path
 	based   bool            // base is known
 	foreign *paths.Index    // View.Foreign; nil: not read yet
+	due     *paths.Index    // View.ScheduledForeign; nil: not read yet
 }
 
 // NewPaths reads in a view.
@@ -187,6 +188,85 @@ func (p *Paths) readForeign() error {
 	})
 	if err == nil {
 		p.foreign = x
+	}
+	return err
+}
+
+// scheduled says whether a row of ducklake_files_scheduled_for_deletion names the file of a
+// new row, or may name it. A file with a name that DuckLake has made up has been written for
+// the commit, and is asked for by its path as DuckLake would schedule it; one that a client
+// has registered may be on the list in any spelling.
+func (p *Paths) scheduled(table int64, path string, relative, registered bool) (bool, error) {
+	at, err := p.location(table, path, relative)
+	if err != nil {
+		return false, err
+	}
+	due, err := p.view.ScheduledAt(at.path)
+	if err != nil || samePlace(due, lake.Scheduled{Path: at.path, Relative: at.relative}) {
+		return err == nil, err
+	}
+	if !registered && relative && !odd(path) {
+		return false, nil
+	}
+	full, err := p.absolute(at)
+	if err != nil {
+		return false, err
+	}
+	for end := range endings(full) {
+		rows, err := p.view.ScheduledAt(end)
+		if err != nil {
+			return false, err
+		}
+		for _, s := range rows {
+			name, err := p.absolute(place{s.Path, s.Relative})
+			if err != nil || paths.Alike(full, name) {
+				return err == nil, err
+			}
+		}
+	}
+	if p.due == nil {
+		if err := p.readDue(); err != nil {
+			return false, err
+		}
+	}
+	_, ok := p.due.Find(full)
+	return ok, nil
+}
+
+// odd says whether a path begins as none that DuckLake makes: see View.Foreign.
+func odd(path string) bool {
+	return strings.HasPrefix(path, "/") || strings.HasPrefix(path, ".") || strings.Contains(path, ":/")
+}
+
+// endings are the ends of a name, and of its forms that are compared, that begin a part: a path
+// that is relative to a folder above the file is among them.
+func endings(name string) map[string]bool {
+	forms := append(paths.Keys(name), name)
+	if tail, ok := paths.Tail(name); ok {
+		forms = append(forms, tail)
+	}
+	out := map[string]bool{}
+	for _, rest := range forms {
+		for ok := true; ok; _, rest, ok = strings.Cut(rest, "/") {
+			if rest != "" {
+				out[rest] = true
+			}
+		}
+	}
+	return out
+}
+
+func (p *Paths) readDue() error {
+	x := &paths.Index{}
+	err := p.view.ScheduledForeign(func(s lake.Scheduled) error {
+		name, err := p.absolute(place{s.Path, s.Relative})
+		if err == nil {
+			x.Add(name, s.ID)
+		}
+		return err
+	})
+	if err == nil {
+		p.due = x
 	}
 	return err
 }

@@ -52,6 +52,8 @@ type View interface {
 	Foreign(fn func(table int64, path string, relative bool) error) error
 	// ScheduledAt finds scheduled files by the path that their rows have.
 	ScheduledAt(path string) ([]lake.Scheduled, error)
+	// ScheduledForeign is Foreign for scheduled files.
+	ScheduledForeign(fn func(s lake.Scheduled) error) error
 	// DataPath is the lake's data path, which relative paths start from.
 	DataPath() (string, error)
 

@@ -159,7 +159,7 @@ func (s *state) DeleteFilesAt(path string) ([]lake.DeleteFile, error) {
 
 func (s *state) Foreign(fn func(table int64, path string, relative bool) error) error {
 	for _, f := range s.files {
-		if strings.HasPrefix(f.Path, "/") || strings.HasPrefix(f.Path, ".") || strings.Contains(f.Path, ":/") {
+		if foreign(f.Path) {
 			if err := fn(f.TableID, f.Path, f.Relative); err != nil {
 				return err
 			}
@@ -170,6 +170,21 @@ func (s *state) Foreign(fn func(table int64, path string, relative bool) error) 
 
 func (s *state) ScheduledAt(path string) ([]lake.Scheduled, error) {
 	return filter(s.scheduled, func(x lake.Scheduled) bool { return x.Path == path }), nil
+}
+
+func (s *state) ScheduledForeign(fn func(x lake.Scheduled) error) error {
+	for _, x := range s.scheduled {
+		if foreign(x.Path) {
+			if err := fn(x); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func foreign(path string) bool {
+	return strings.HasPrefix(path, "/") || strings.HasPrefix(path, ".") || strings.Contains(path, ":/")
 }
 
 func (s *state) DataPath() (string, error) { return "/data/", nil }

@@ -281,6 +281,15 @@ func (v *view) ScheduledAt(path string) ([]lake.Scheduled, error) {
 	return list(v, scheduleTable, "path", []byte(path), relation.scheduled)
 }
 
+// ScheduledForeign reads through the index of paths.
+func (v *view) ScheduledForeign(fn func(s lake.Scheduled) error) error {
+	r, ok := v.of(scheduleTable)
+	if !ok {
+		return nil
+	}
+	return r.eachBeginning("path", foreignBegins, func(t row.Tuple) error { return fn(r.scheduled(t)) })
+}
+
 func (v *view) DataPath() (path string, err error) {
 	r, ok := v.of(optionTable)
 	if !ok {
