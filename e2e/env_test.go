@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/eiderdb/eider/e2e/internal/duck"
 	"github.com/eiderdb/eider/e2e/internal/oracle"
 	"github.com/eiderdb/eider/e2e/internal/script"
 	"github.com/eiderdb/eider/e2e/internal/server"
@@ -31,9 +32,10 @@ type env struct {
 	gcstep, cleanstep lazy[string]
 	eider             lazy[*server.Server]
 
-	skipped atomic.Int64 // comparisons left out because there is no PostgreSQL
-	mu      sync.Mutex
-	totals  totals
+	skipped     atomic.Int64 // comparisons left out because there is no PostgreSQL
+	storageless atomic.Int64 // tests left out because there is no object storage
+	mu          sync.Mutex
+	totals      totals
 
 	statements struct{ batches, differences, pinned int }
 }
@@ -72,6 +74,9 @@ func TestMain(m *testing.M) {
 func (e *env) close() {
 	if n := e.skipped.Load(); n > 0 {
 		fmt.Printf("\n!!! PostgreSQL IS MISSING: %d comparisons with it were SKIPPED (install postgresql 15, or run as root where apt-get works)\n\n", n)
+	}
+	if n := e.storageless.Load(); n > 0 {
+		fmt.Printf("\n!!! OBJECT STORAGE IS MISSING: %d tests of lakes in buckets were SKIPPED (scripts/fetch-duckdb.sh fetches SeaweedFS, where there is one for the machine)\n\n", n)
 	}
 	if t := e.totals; t.scripts > 0 {
 		fmt.Printf("e2e: %d scripts, %d statements, %d equal outcomes, %d differences, %d pinned differences\n", t.scripts, t.statements, t.compared, t.differences, t.pinned)
@@ -194,6 +199,22 @@ func privateEider(t testing.TB, args ...string) *server.Server {
 			t.Error(err)
 		}
 	})
+	return s
+}
+
+// newDuck is a session of a DuckDB of its own.
+func newDuck(ctx context.Context, t testing.TB) duck.Session {
+	t.Helper()
+	inst, err := duck.Open(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = inst.Close() })
+	s, err := inst.Conn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
 

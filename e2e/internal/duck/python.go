@@ -27,8 +27,8 @@ type Python struct {
 	mu  sync.Mutex
 }
 
-// OpenPython starts the wheel of version 1.5.5 or 1.4.4 with its two extensions loaded.
-func OpenPython(ctx context.Context, version string) (*Python, error) {
+// OpenPython starts the wheel of version 1.5.5 or 1.4.4 with its two extensions loaded. More variables (NAME=value) may be put into its environment.
+func OpenPython(ctx context.Context, version string, env ...string) (*Python, error) {
 	var part, ext string
 	switch version {
 	case "1.5.5":
@@ -50,7 +50,7 @@ func OpenPython(ctx context.Context, version string) (*Python, error) {
 		python = "python3"
 	}
 	cmd := exec.Command(python, "-u", "-c", driverPy, filepath.Join(dir, ext))
-	cmd.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(dir, part))
+	cmd.Env = append(append(os.Environ(), "PYTHONPATH="+filepath.Join(dir, part)), env...)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -105,6 +105,9 @@ func (s *Server) launch(ctx context.Context) error {
 // startingUp is the SQLSTATE of a server that listens but has not opened its store yet.
 const startingUp = "57P03"
 
+// authorization is the class of the refusals of a server that is up and wants users or encryption.
+const authorization = "28"
+
 func (s *Server) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -116,7 +119,11 @@ func (s *Server) ready(ctx context.Context) error {
 			return c.Close(ctx)
 		}
 		var refused *pgconn.PgError
-		if errors.As(err, &refused) && refused.Code != startingUp {
+		switch {
+		case !errors.As(err, &refused) || refused.Code == startingUp:
+		case strings.HasPrefix(refused.Code, authorization):
+			return nil
+		default:
 			return fmt.Errorf("eider refuses connections: %w", err)
 		}
 		select {
