@@ -58,7 +58,7 @@ func TestReadBeforeStable(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			disk := &slowSync{}
-			turnWorldOn(t, func() kv.Engine { disk.Engine = memkv.New(); return disk }, store.TurnOptions{NoPromise: true}, func(w *world) {
+			turnWorldOn(t, func() kv.Engine { disk.Engine = memkv.New(); return disk }, store.Options{Turns: store.TurnOptions{NoPromise: true}}, func(w *world) {
 				for n, s := range []string{"x", "y"} { // both are writers
 					w.run(s, beginRR)
 					w.run(s, headRead)

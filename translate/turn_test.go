@@ -36,14 +36,14 @@ func turnWorld(t *testing.T, f func(w *world)) {
 }
 
 func turnWorldWith(t *testing.T, o store.TurnOptions, f func(w *world)) {
-	turnWorldOn(t, func() kv.Engine { return memkv.New() }, o, f)
+	turnWorldOn(t, func() kv.Engine { return memkv.New() }, store.Options{Turns: o}, f)
 }
 
 // turnWorldOn takes the function that makes the engine, inside of the test's own time.
-func turnWorldOn(t *testing.T, engine func() kv.Engine, o store.TurnOptions, f func(w *world)) {
+func turnWorldOn(t *testing.T, engine func() kv.Engine, o store.Options, f func(w *world)) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
-		st, err := store.Open(ctx, engine(), store.Options{Turns: o})
+		st, err := store.Open(ctx, engine(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
