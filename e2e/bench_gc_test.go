@@ -34,6 +34,20 @@ func folderSize(t testing.TB, dir string) (n int64) {
 
 func mib(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }
 
+// grownLake is a server that has been stopped, with a lake that gcstep has let grow, and the size of its folder in bytes.
+func grownLake(ctx context.Context, t *testing.T, args ...string) (s *server.Server, db string, size int64) {
+	t.Helper()
+	s, db = privateEider(t), newDatabase()
+	if err := s.CreateDatabase(ctx, db); err != nil {
+		t.Fatal(err)
+	}
+	d, _ := lakeOn(ctx, t, s, db)
+	mustDuck(ctx, t, d, "CREATE TABLE lake.t (i INTEGER, s VARCHAR, d DOUBLE)")
+	s.Kill()
+	gcStep(ctx, t, s.DataDir(), db, append(args, "grow")...)
+	return s, db, folderSize(t, s.DataDir())
+}
+
 // TestBenchExpire expires 1,000,000 snapshots: a lake that gets rows in small pieces, and one where each snapshot wrote a file that another has replaced.
 func TestBenchExpire(t *testing.T) {
 	if !*benchFlag {
@@ -51,18 +65,7 @@ func TestBenchExpire(t *testing.T) {
 		if !benchWanted(t, "expire "+b.name) {
 			continue
 		}
-		s := privateEider(t)
-		db := newDatabase()
-		if err := s.CreateDatabase(ctx, db); err != nil {
-			t.Fatal(err)
-		}
-		d, _ := lakeOn(ctx, t, s, db)
-		if _, err := d.Exec(ctx, "CREATE TABLE lake.t (i INTEGER, s VARCHAR, d DOUBLE)"); err != nil {
-			t.Fatal(err)
-		}
-		s.Kill()
-		gcStep(ctx, t, s.DataDir(), db, "-snapshots", fmt.Sprint(b.snapshots), "-every", fmt.Sprint(b.every), "-columns", "3", "grow")
-		before := folderSize(t, s.DataDir())
+		s, db, before := grownLake(ctx, t, "-snapshots", fmt.Sprint(b.snapshots), "-every", fmt.Sprint(b.every), "-columns", "3")
 		r := gcStep(ctx, t, s.DataDir(), db, "-before", "4000000000000000", "expire")
 		if got := r.Result.Counts["snapshots"]; got < b.snapshots {
 			t.Errorf("%s: %d snapshots", b.name, got)
@@ -81,18 +84,7 @@ func TestBenchTrim(t *testing.T) {
 	}
 	const rows = 10_000_000
 	ctx := context.Background()
-	s := privateEider(t)
-	db := newDatabase()
-	if err := s.CreateDatabase(ctx, db); err != nil {
-		t.Fatal(err)
-	}
-	d, _ := lakeOn(ctx, t, s, db)
-	if _, err := d.Exec(ctx, "CREATE TABLE lake.t (i INTEGER, s VARCHAR, d DOUBLE)"); err != nil {
-		t.Fatal(err)
-	}
-	s.Kill()
-	gcStep(ctx, t, s.DataDir(), db, "-orphans", fmt.Sprint(rows), "grow")
-	before := folderSize(t, s.DataDir())
+	s, db, before := grownLake(ctx, t, "-orphans", fmt.Sprint(rows))
 	r := gcStep(ctx, t, s.DataDir(), db, "trim")
 	if got := r.Result.Counts["rows of ducklake_file_column_stats"]; got != rows {
 		t.Errorf("%d rows", got)

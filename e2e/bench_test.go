@@ -99,15 +99,7 @@ func benchSelect1(ctx context.Context, t *testing.T, target script.Target, db st
 // lakeOn attaches a new lake in a DuckDB of its own.
 func lakeOn(ctx context.Context, t *testing.T, target script.Target, db string) (duck.Session, string) {
 	t.Helper()
-	inst, err := duck.Open(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = inst.Close() })
-	s, err := inst.Conn(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newDuck(ctx, t)
 	attach := fmt.Sprintf("ATTACH 'ducklake:postgres:%s' AS lake (DATA_PATH '%s')", target.DSN(db), t.TempDir())
 	if _, err := s.Exec(ctx, attach); err != nil {
 		t.Fatalf("on %s: %v", target.Name(), err)

@@ -254,15 +254,7 @@ func TestB35(t *testing.T) {
 			t.Errorf("sslmode=require: %v", err)
 		}
 		// The real libpq, in DuckDB, asks for GSSAPI encryption where it was built with it.
-		inst, err := duck.Open(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer inst.Close()
-		s, err := inst.Conn(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := newDuck(ctx, t)
 		for i, opt := range []string{"sslmode=prefer", "sslmode=allow", "gssencmode=prefer", "sslmode=prefer gssencmode=prefer"} {
 			if _, err := s.Exec(ctx, fmt.Sprintf("ATTACH '%s %s' AS p%d (TYPE postgres)", plain, opt, i)); err != nil && !strings.Contains(err.Error(), "gssencmode") {
 				t.Errorf("%s: %v", opt, err)

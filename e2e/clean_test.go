@@ -13,7 +13,6 @@ import (
 
 	"github.com/eiderdb/eider/e2e/internal/duck"
 	"github.com/eiderdb/eider/e2e/internal/server"
-	"github.com/eiderdb/eider/e2e/internal/tools"
 )
 
 // cleanReport is what the command cleanstep prints.
@@ -66,7 +65,7 @@ func cleanStep(ctx context.Context, t *testing.T, s *server.Server, args ...stri
 // bucket, with partition values that are encoded in paths, and with a data path that is written in another way than the files' paths.
 func TestClean(t *testing.T) {
 	if !wantEider() {
-		t.Skip("only for eider")
+		t.Skip("runs on eider only")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
@@ -81,26 +80,12 @@ func TestClean(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := privateEider(t)
-			in, err := duck.Open(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer in.Close()
-			c, err := in.Conn(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := newDuck(ctx, t)
 			root := t.TempDir()
 			access := []string{"-folders", root}
 			if strings.HasPrefix(tc.name, "s3") {
 				endpoint := objectStorage(ctx, t)
-				cache, err := tools.Fetch(ctx, tools.HTTPFS)
-				if err != nil {
-					t.Skipf("no httpfs: %v", err)
-				}
-				if err := makeBucket(ctx, c, cache, endpoint, "clean"); err != nil {
-					t.Fatal(err)
-				}
+				makeBucket(ctx, t, c, endpoint, "clean")
 				root = "s3://clean"
 				access = []string{"-folders", root + "/data", "-s3-endpoint", endpoint, "-s3-key", s3Key, "-s3-secret", s3Secret}
 			}

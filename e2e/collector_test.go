@@ -24,7 +24,7 @@ func TestCollectorBesideWriters(t *testing.T) {
 		wl.time = *soakFlag
 	}
 	if testing.Short() {
-		t.Skip("storms are long")
+		t.Skip("storms are long; they run without -short")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), wl.time+4*time.Minute)
 	defer cancel()

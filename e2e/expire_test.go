@@ -128,15 +128,7 @@ func grown(ctx context.Context, t *testing.T, s *server.Server, db string, r *ra
 // again attaches a lake in a new DuckDB.
 func again(ctx context.Context, t *testing.T, attach string) duck.Session {
 	t.Helper()
-	inst, err := duck.Open(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = inst.Close() })
-	d, err := inst.Conn(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := newDuck(ctx, t)
 	if _, err := d.Exec(ctx, attach); err != nil {
 		t.Fatalf("%s: %v", attach, err)
 	}

@@ -6,23 +6,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/eiderdb/eider/e2e/internal/duck"
 	"github.com/eiderdb/eider/e2e/internal/script"
-	"github.com/eiderdb/eider/e2e/internal/server"
-	"github.com/eiderdb/eider/e2e/internal/tools"
 	"github.com/eiderdb/eider/gc/fsck"
 )
 
@@ -321,24 +316,9 @@ func TestFsckLostAnswer(t *testing.T) {
 		data := t.TempDir()
 		l := openLake(ctx, t, dsn, data)
 		l.must(ctx, t, "CREATE TABLE lake.t AS SELECT range AS i FROM range(100)")
-		_, port, _ := strings.Cut(dsn, "port=")
-		port, _, _ = strings.Cut(port, " ")
-		number, err := strconv.Atoi(port)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cut := newCutter(t, number)
-		cutDSN := strings.Replace(dsn, "port="+port, fmt.Sprintf("port=%d", cut.l.Addr().(*net.TCPAddr).Port), 1)
-		in, err := duck.Open(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer in.Close()
-		sess, err := in.Conn(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := sess.Exec(ctx, fmt.Sprintf("ATTACH 'ducklake:postgres:%s' AS lake (DATA_PATH '%s/')", cutDSN, data)); err != nil {
+		cut := newCutter(t, dsn)
+		sess := newDuck(ctx, t)
+		if _, err := sess.Exec(ctx, fmt.Sprintf("ATTACH 'ducklake:postgres:%s' AS lake (DATA_PATH '%s/')", cut.DSN(dsn), data)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := sess.Query(ctx, "SELECT count(*) FROM lake.t"); err != nil {
@@ -365,7 +345,7 @@ func TestFsckLostAnswer(t *testing.T) {
 			}
 		}
 		if len(lost) != 1 {
-			t.Skipf("the client did not remove its file: %v", lost)
+			t.Fatalf("the client did not remove its file: %v of %v are gone", lost, paths)
 		}
 		rep, code := runFsck(ctx, t, dsn, "--files")
 		if code != 1 || foundCodes(&rep) != "commit-files-missing file-missing" {
@@ -406,36 +386,14 @@ func TestFsckLostAnswer(t *testing.T) {
 // A lake in a bucket.
 func TestFsckS3(t *testing.T) {
 	if !wantEider() {
-		t.Skip("only for eider")
+		t.Skip("runs on eider only")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	endpoint := objectStorage(ctx, t)
-	cache, err := tools.Fetch(ctx, tools.HTTPFS)
-	if err != nil {
-		t.Skipf("no httpfs: %v", err)
-	}
-	secret := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(secret, []byte(s3Secret+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s, err := server.Start(ctx, eiderBinary(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Stop() })
-	in, err := duck.Open(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	sess, err := in.Conn(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := makeBucket(ctx, sess, cache, endpoint, "checked"); err != nil {
-		t.Fatal(err)
-	}
+	s := privateEider(t)
+	sess := newDuck(ctx, t)
+	makeBucket(ctx, t, sess, endpoint, "checked")
 	for _, sql := range []string{
 		fmt.Sprintf("ATTACH 'ducklake:postgres:%s' AS lake (DATA_PATH 's3://checked/data/')", s.DSN("lake")),
 		"CALL lake.set_option('data_inlining_row_limit', 0)", "CREATE TABLE lake.t AS SELECT range AS i FROM range(100)", "DELETE FROM lake.t WHERE i < 5",
@@ -444,7 +402,7 @@ func TestFsckS3(t *testing.T) {
 			t.Fatalf("%s: %v", sql, err)
 		}
 	}
-	access := []string{"--files", "--s3-endpoint", "http://" + endpoint, "--s3-path-style", "--s3-access-key", s3Key, "--s3-secret-file", secret}
+	access := []string{"--files", "--s3-endpoint", "http://" + endpoint, "--s3-path-style", "--s3-access-key", s3Key, "--s3-secret-file", s3SecretFile(t)}
 	rep, code := runFsck(ctx, t, s.DSN("lake"), access...)
 	if code != 0 || rep.Counts.FilesRead != 2 {
 		t.Fatalf("%+v %v", rep.Counts, rep.Findings)

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/eiderdb/eider/e2e/internal/duck"
 	"github.com/eiderdb/eider/e2e/internal/server"
 )
 
@@ -107,15 +106,7 @@ func TestJobsKilled(t *testing.T) {
 	if got := one(ctx, t, c, "SELECT count(*) FROM eider.jobs WHERE state IN ('queued', 'running') AND asked_by <> 'scheduler'"); got != "0" {
 		t.Errorf("%s jobs have not ended", got)
 	}
-	inst, err := duck.Open(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer inst.Close()
-	d, err := inst.Conn(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := newDuck(ctx, t)
 	if _, err := d.Exec(ctx, attach); err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func newSeed(t *testing.T) uint64 {
 func stormTargets(t *testing.T) []script.Target {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("storms are long")
+		t.Skip("storms are long; they run without -short")
 	}
 	if *targetFlag == "pg" || *stormFull {
 		return targets(t)

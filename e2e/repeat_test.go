@@ -1,104 +1,47 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
-	"io"
-	"net"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/eiderdb/eider/e2e/internal/duck"
+	"github.com/eiderdb/eider/e2e/internal/tap"
 )
 
-// cutter is a proxy that, once armed, lets the next COMMIT through, waits for its answer, and cuts the connection instead of passing it on.
-type cutter struct {
-	l     net.Listener
-	to    string
-	armed atomic.Bool
-	cuts  atomic.Int32
-	wg    sync.WaitGroup
-}
-
-func newCutter(t *testing.T, port int) *cutter {
+// commitsProxy is a proxy to the server of a connection string that decides about COMMITs.
+func commitsProxy(t *testing.T, dsn string, decide func(batch bool) *tap.Fate) *tap.Commits {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	p, err := tap.NewCommits(dsn, decide)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cutter{l: l, to: fmt.Sprintf("127.0.0.1:%d", port)}
-	c.wg.Add(1)
-	go func() {
-		defer c.wg.Done()
-		for {
-			from, err := l.Accept()
-			if err != nil {
-				return
-			}
-			c.wg.Add(1)
-			go c.serve(from)
-		}
-	}()
-	t.Cleanup(func() { _ = l.Close(); c.wg.Wait() })
-	return c
+	t.Cleanup(p.Close)
+	return p
 }
 
-func (c *cutter) serve(client net.Conn) {
-	defer c.wg.Done()
-	defer client.Close()
-	server, err := net.Dial("tcp", c.to)
-	if err != nil {
-		return
-	}
-	defer server.Close()
-	var cut atomic.Bool
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer client.Close()
-		defer server.Close()
-		buf := make([]byte, 64<<10)
-		for {
-			n, err := server.Read(buf)
-			if cut.Load() || err != nil {
-				return
-			}
-			if _, err := client.Write(buf[:n]); err != nil {
-				return
-			}
+// cutter is a proxy that, once armed, lets the next COMMIT through, waits for its answer, and cuts the connection instead of passing it on.
+type cutter struct {
+	*tap.Commits
+	armed atomic.Bool
+	cuts  atomic.Int32
+}
+
+func newCutter(t *testing.T, dsn string) *cutter {
+	t.Helper()
+	c := &cutter{}
+	c.Commits = commitsProxy(t, dsn, func(bool) *tap.Fate {
+		if !c.armed.CompareAndSwap(true, false) {
+			return nil
 		}
-	}()
-	startup := true
-	for {
-		head := make([]byte, 5)
-		if startup {
-			head = head[:4]
-		}
-		if _, err := io.ReadFull(client, head); err != nil {
-			break
-		}
-		body := make([]byte, int(binary.BigEndian.Uint32(head[len(head)-4:]))-4)
-		if _, err := io.ReadFull(client, body); err != nil {
-			break
-		}
-		if !startup && head[0] == 'Q' && strings.EqualFold(string(bytes.Trim(body, "\x00 ;")), "COMMIT") && c.armed.CompareAndSwap(true, false) {
-			cut.Store(true)
-			c.cuts.Add(1)
-		}
-		startup = false
-		if _, err := server.Write(append(head, body...)); err != nil {
-			break
-		}
-	}
-	_ = server.Close()
-	<-done
+		c.cuts.Add(1)
+		return &tap.Fate{}
+	})
+	return c
 }
 
 // TestLostAcknowledgement loses the answer to a COMMIT. A client that registers the same files again is told that they are committed; they are
@@ -111,16 +54,7 @@ func TestLostAcknowledgement(t *testing.T) {
 	if err := s.CreateDatabase(ctx, db); err != nil {
 		t.Fatal(err)
 	}
-	inst, err := duck.Open(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer inst.Close()
-	d, err := inst.Conn(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
+	d := newDuck(ctx, t)
 	for _, sql := range []string{
 		fmt.Sprintf("ATTACH 'ducklake:postgres:%s' AS lake (DATA_PATH '%s')", s.DSN(db), t.TempDir()),
 		"CREATE TABLE lake.t AS SELECT range AS i FROM range(100)",
@@ -129,16 +63,7 @@ func TestLostAcknowledgement(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	proxy := newCutter(t, s.Port())
-	connect := func(port int) *pgconn.PgConn {
-		t.Helper()
-		c, err := pgconn.Connect(ctx, fmt.Sprintf("host=127.0.0.1 port=%d user=eider dbname=%s sslmode=disable", port, db))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = c.Close(ctx) })
-		return c
-	}
+	proxy := newCutter(t, s.DSN(db))
 	// As a client does: the newest snapshot is read in the transaction, the batch is built on it.
 	commit := func(c *pgconn.PgConn) error {
 		mustExec(ctx, t, c, "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ")
@@ -161,12 +86,12 @@ INSERT INTO "public".ducklake_snapshot_changes VALUES (%[1]d, 'inserted_into_tab
 		_, err := c.Exec(ctx, "COMMIT").ReadAll()
 		return err
 	}
-	before := one(ctx, t, connect(s.Port()), "SELECT max(snapshot_id) FROM ducklake_snapshot")
+	before := one(ctx, t, connect(ctx, t, s.DSN(db)), "SELECT max(snapshot_id) FROM ducklake_snapshot")
 	proxy.armed.Store(true)
-	if err := commit(connect(proxy.l.Addr().(*net.TCPAddr).Port)); err == nil || proxy.cuts.Load() != 1 {
+	if err := commit(connect(ctx, t, proxy.DSN(s.DSN(db)))); err == nil || proxy.cuts.Load() != 1 {
 		t.Fatalf("the answer to COMMIT arrived: %v, %d cuts", err, proxy.cuts.Load())
 	}
-	c := connect(s.Port())
+	c := connect(ctx, t, s.DSN(db))
 	stored := one(ctx, t, c, "SELECT max(snapshot_id) FROM ducklake_snapshot")
 	if stored == before {
 		t.Fatal("the commit whose answer was lost is not there")

@@ -1,141 +1,39 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
-	"io"
-	"net"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/eiderdb/eider/e2e/internal/script"
+	"github.com/eiderdb/eider/e2e/internal/tap"
 )
 
-// answerer is a proxy that, on connections that insert a snapshot, answers COMMIT itself, with a SQLSTATE. The server is sent what takes its place.
-type answerer struct {
+// through is a server behind a proxy.
+type through struct {
 	script.Target
-	l       net.Listener
-	to      string
-	code    string
-	instead string       // a statement; "COMMIT" to commit all the same
-	left    atomic.Int32 // how many are still to be answered so
-	wg      sync.WaitGroup
+	proxy *tap.Commits
 }
 
-func newAnswerer(t *testing.T, target script.Target, code, instead string, times int32) *answerer {
+func (a through) DSN(db string) string { return a.proxy.DSN(a.Target.DSN(db)) }
+
+// answered is a server behind a proxy that answers the first COMMITs of connections that insert a snapshot itself, with a SQLSTATE. The server is
+// sent what takes their place.
+func answered(t *testing.T, target script.Target, code, instead string, times int32) script.Target {
 	t.Helper()
-	cfg, err := pgconn.ParseConfig(target.DSN("postgres"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := &answerer{Target: target, l: l, to: net.JoinHostPort(cfg.Host, fmt.Sprint(cfg.Port)), code: code, instead: instead}
-	a.left.Store(times)
-	a.wg.Add(1)
-	go func() {
-		defer a.wg.Done()
-		for {
-			from, err := l.Accept()
-			if err != nil {
-				return
-			}
-			a.wg.Add(1)
-			go a.serve(from)
+	var left atomic.Int32
+	left.Store(times)
+	return through{target, commitsProxy(t, target.DSN("postgres"), func(batch bool) *tap.Fate {
+		if !batch || left.Add(-1) < 0 {
+			return nil
 		}
-	}()
-	t.Cleanup(func() { _ = l.Close(); a.wg.Wait() })
-	return a
-}
-
-// DSN is the target's, through the proxy.
-func (a *answerer) DSN(db string) string {
-	cfg, err := pgconn.ParseConfig(a.Target.DSN(db))
-	if err != nil {
-		return ""
-	}
-	_, port, _ := net.SplitHostPort(a.l.Addr().String())
-	return fmt.Sprintf("host=127.0.0.1 port=%s user=%s dbname=%s sslmode=disable", port, cfg.User, db)
-}
-
-func (a *answerer) serve(client net.Conn) {
-	defer a.wg.Done()
-	defer client.Close()
-	server, err := net.Dial("tcp", a.to)
-	if err != nil {
-		return
-	}
-	defer server.Close()
-	var swallow atomic.Bool // the next answer
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer client.Close()
-		defer server.Close()
-		buf := make([]byte, 64<<10)
-		for {
-			n, err := server.Read(buf)
-			if err != nil {
-				return
-			}
-			out := buf[:n]
-			if swallow.Load() {
-				if !bytes.Contains(out, []byte("Z\x00\x00\x00\x05")) {
-					continue
-				}
-				swallow.Store(false)
-				if out, err = (&pgproto3.ErrorResponse{Severity: "ERROR", Code: a.code, Message: "answered by the test"}).Encode(nil); err != nil {
-					return
-				}
-				if out, err = (&pgproto3.ReadyForQuery{TxStatus: 'I'}).Encode(out); err != nil {
-					return
-				}
-			}
-			if _, err := client.Write(out); err != nil {
-				return
-			}
-		}
-	}()
-	commits := false // the connection has inserted a snapshot
-	for startup := true; ; startup = false {
-		head := make([]byte, 5)
-		if startup {
-			head = head[:4]
-		}
-		if _, err := io.ReadFull(client, head); err != nil {
-			break
-		}
-		body := make([]byte, int(binary.BigEndian.Uint32(head[len(head)-4:]))-4)
-		if _, err := io.ReadFull(client, body); err != nil {
-			break
-		}
-		message := append(head, body...)
-		if sql := string(bytes.Trim(body, "\x00 ;")); !startup && head[0] == 'Q' {
-			commits = commits || strings.HasPrefix(sql, "INSERT INTO") && strings.Contains(sql, "ducklake_snapshot")
-			if commits && strings.EqualFold(sql, "COMMIT") && a.left.Add(-1) >= 0 {
-				swallow.Store(true)
-				if message, err = (&pgproto3.Query{String: a.instead}).Encode(nil); err != nil {
-					break
-				}
-			}
-		}
-		if _, err := server.Write(message); err != nil {
-			break
-		}
-	}
-	_ = server.Close()
-	<-done
+		return &tap.Fate{Instead: instead, Code: code}
+	})}
 }
 
 // TestRestoreCommit answers the COMMIT of a restore with errors. Unless the code is one of a refusal the snapshot may be there, and with it the files
@@ -174,7 +72,7 @@ func TestRestoreCommit(t *testing.T) {
 					return len(list)
 				}
 				files := count()
-				code, res, errs := runRestore(ctx, t, newAnswerer(t, target, c.code, c.instead, c.times), db, fmt.Sprint(old))
+				code, res, errs := runRestore(ctx, t, answered(t, target, c.code, c.instead, c.times), db, fmt.Sprint(old))
 				if unknown := c.exit != 0 && c.files > 0; code != c.exit || strings.Contains(errs, "it is not known whether the new snapshot was committed") != unknown {
 					t.Errorf("exit code %d, %+v\n%s", code, res, errs)
 				}
