@@ -3,6 +3,7 @@ package gc_test
 import (
 	"testing"
 	"time"
+	_ "time/tzdata" // the zone, where the system has none
 
 	"pgregory.net/rapid"
 
@@ -49,7 +50,7 @@ func TestWindowsZone(t *testing.T) {
 	t.Parallel()
 	loc, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
-		t.Skip("no time zones here")
+		t.Fatal(err)
 	}
 	w, err := gc.ParseWindows("02:30-03:30")
 	if err != nil {

@@ -112,7 +112,7 @@ func (l *large) look() {
 // snapshots 48 bytes, data files some hundred.
 func TestMemory(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long")
+		t.Skip("reads some million rows; runs without -short")
 	}
 	measure := func(l *large, want int64) uint64 {
 		rep := check(t, l, fsck.Options{})
