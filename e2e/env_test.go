@@ -2,10 +2,12 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -32,7 +34,7 @@ type env struct {
 	gcstep, cleanstep lazy[string]
 	eider             lazy[*server.Server]
 
-	skipped     atomic.Int64 // comparisons left out because there is no PostgreSQL
+	skipped     atomic.Int64 // comparisons left out because there is no PostgreSQL, or another version of it
 	storageless atomic.Int64 // tests left out because there is no object storage
 	mu          sync.Mutex
 	totals      totals
@@ -73,7 +75,7 @@ func TestMain(m *testing.M) {
 
 func (e *env) close() {
 	if n := e.skipped.Load(); n > 0 {
-		fmt.Printf("\n!!! PostgreSQL IS MISSING: %d comparisons with it were SKIPPED (install postgresql 15, or run as root where apt-get works)\n\n", n)
+		fmt.Print(noOracle(n, e.pg.err))
 	}
 	if n := e.storageless.Load(); n > 0 {
 		fmt.Printf("\n!!! OBJECT STORAGE IS MISSING: %d tests of lakes in buckets were SKIPPED (scripts/fetch-duckdb.sh fetches SeaweedFS, where there is one for the machine)\n\n", n)
@@ -114,15 +116,31 @@ func postgres(t testing.TB) *oracle.Server {
 	if !wantPG() {
 		return nil
 	}
-	pg, err := shared.pg.get(func() (*oracle.Server, error) { return oracle.Start(context.Background()) })
-	if errorsIsMissing(err) {
-		shared.skipped.Add(1)
-		return nil
-	}
+	pg, err := shared.postgres(func() (*oracle.Server, error) { return oracle.Start(context.Background()) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	return pg
+}
+
+// postgres starts the oracle once. Where the machine has none, or one of another version, it returns nil and counts.
+func (e *env) postgres(start func() (*oracle.Server, error)) (*oracle.Server, error) {
+	pg, err := e.pg.get(start)
+	if errors.Is(err, oracle.ErrMissing) || errors.Is(err, oracle.ErrVersion) {
+		e.skipped.Add(1)
+		return nil, nil
+	}
+	return pg, err
+}
+
+// noOracle is the line about comparisons that were left out.
+func noOracle(n int64, err error) string {
+	what := "MISSING"
+	if errors.Is(err, oracle.ErrVersion) {
+		what = "OF ANOTHER VERSION"
+	}
+	return fmt.Sprintf("\n!!! PostgreSQL IS %s: %d comparisons with it were SKIPPED (install postgresql %s, or run as root where apt-get works): %s\n\n",
+		what, n, oracle.Version, strings.ReplaceAll(err.Error(), "\n", "; "))
 }
 
 // eiderBinary builds eider once.

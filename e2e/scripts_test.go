@@ -11,11 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/eiderdb/eider/e2e/internal/oracle"
 	"github.com/eiderdb/eider/e2e/internal/script"
 )
-
-func errorsIsMissing(err error) bool { return errors.Is(err, oracle.ErrMissing) }
 
 const scriptsDir = "testdata/scripts"
 
@@ -57,11 +54,18 @@ func TestScripts(t *testing.T) {
 const waitingFile = "testdata/waiting.txt"
 
 func waiting(t testing.TB, name string) bool {
+	return slices.Contains(allWaiting(t), name)
+}
+
+func allWaiting(t testing.TB) []string {
+	if *waitingFlag {
+		return nil
+	}
 	text, err := os.ReadFile(waitingFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
-	return !*waitingFlag && slices.Contains(strings.Fields(string(text)), name)
+	return strings.Fields(string(text))
 }
 
 func runScript(t *testing.T, path, name string) {

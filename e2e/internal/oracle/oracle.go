@@ -1,4 +1,4 @@
-// Package oracle runs a PostgreSQL server of its own for the tests: the stock settings, fsync on, the C locale, a random port, a temporary folder.
+// Package oracle runs a PostgreSQL 15 of its own for the tests: the stock settings, fsync on, the C locale, a random port, a temporary folder.
 package oracle
 
 import (
@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
-	"sort"
 	"strconv"
 	"sync"
 	"syscall"
@@ -19,11 +18,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/eiderdb/eider/e2e/internal/proc"
-	"github.com/eiderdb/eider/e2e/internal/tools"
 )
-
-// ErrMissing says that there is no PostgreSQL on this machine and no way to install it.
-var ErrMissing = errors.New("PostgreSQL is not installed and this user may not install it")
 
 // Server is a running PostgreSQL.
 type Server struct {
@@ -35,7 +30,7 @@ type Server struct {
 
 // Start finds or installs PostgreSQL and starts it in a new temporary folder.
 func Start(ctx context.Context) (*Server, error) {
-	bin, err := binaries(ctx)
+	bin, err := binaries(ctx, places, install)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +95,7 @@ func (s *Server) ready(ctx context.Context) error {
 	for {
 		c, err := pgconn.Connect(ctx, s.DSN("postgres"))
 		if err == nil {
-			return c.Close(ctx)
+			return errors.Join(checkVersion(c.ParameterStatus("server_version")), c.Close(ctx))
 		}
 		select {
 		case <-s.proc.Done():
@@ -161,43 +156,6 @@ func (s *Server) Stop() error {
 		s.proc.Kill()
 	}
 	return os.RemoveAll(s.dir)
-}
-
-// binaries returns the folder of initdb and postgres: version 15 if it is there, else the newest.
-func binaries(ctx context.Context) (string, error) {
-	if dir, ok := find(); ok {
-		return dir, nil
-	}
-	if os.Getuid() != 0 {
-		return "", ErrMissing
-	}
-	if err := tools.InstallPostgres(ctx); err != nil {
-		return "", errors.Join(ErrMissing, err)
-	}
-	if dir, ok := find(); ok {
-		return dir, nil
-	}
-	return "", ErrMissing
-}
-
-func find() (string, bool) {
-	if dir := "/usr/lib/postgresql/15/bin"; exists(filepath.Join(dir, "initdb")) {
-		return dir, true
-	}
-	if p, err := exec.LookPath("initdb"); err == nil {
-		return filepath.Dir(p), true
-	}
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
-	if len(found) == 0 {
-		return "", false
-	}
-	sort.Strings(found)
-	return filepath.Dir(found[len(found)-1]), true
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // account is whom PostgreSQL runs as: it refuses to run as root, so root takes the postgres user (or nobody).

@@ -43,9 +43,9 @@ func Fetch(ctx context.Context, part string) (string, error) {
 	return dir, nil
 }
 
-// InstallPostgres installs the PostgreSQL server with the system's package manager.
-func InstallPostgres(ctx context.Context) error {
-	return run(ctx, "install-postgres.sh")
+// InstallPostgres installs the PostgreSQL server of a major version with the system's package manager.
+func InstallPostgres(ctx context.Context, version string) error {
+	return run(ctx, "install-postgres.sh", version)
 }
 
 func run(ctx context.Context, name string, args ...string) error {
