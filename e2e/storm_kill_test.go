@@ -108,6 +108,7 @@ func TestKillStorm(t *testing.T) {
 	}
 	w := &world{World: x, target: s, most: attempts(ctx, t, s), db: db, files: fileKeeper{data: x.Data, shadow: t.TempDir()}}
 	x.Processes = true
+	x.Watch = true
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	for n := range 6 {
