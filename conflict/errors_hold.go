@@ -56,6 +56,12 @@ func NextRowIDMoved(t TableRef, was, is int64) Violation {
 	return terminal(CodeRowIDNext, stateCheck, t, "compaction of table %v changes next_row_id from %d to %d", t, was, is)
 }
 
+// RecordCountMoved refuses a merge that changes the table's count of rows: it adds none and
+// loses none.
+func RecordCountMoved(t TableRef, was, is int64) Violation {
+	return terminal(CodeRowCount, stateCheck, t, "merge of data files of table %v changes record_count from %d to %d", t, was, is)
+}
+
 // RowCount refuses an output with another number of rows than its sources leave.
 func RowCount(t TableRef, output, want, got int64) Violation {
 	return terminal(CodeRowCount, stateCheck, t, "data file %d of table %v has %d rows, its sources leave %d", output, t, got, want)

@@ -62,6 +62,7 @@ var constructors = map[string]any{
 	"NegativeCount":         conflict.NegativeCount,
 	"NextRowIDBack":         conflict.NextRowIDBack,
 	"NextRowIDMoved":        conflict.NextRowIDMoved,
+	"RecordCountMoved":      conflict.RecordCountMoved,
 	"NullID":                conflict.NullID,
 	"PathTaken":             conflict.PathTaken,
 	"RegistryDangling":      conflict.RegistryDangling,

@@ -4,6 +4,7 @@ package hold_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"syscall"
 	"testing"
@@ -13,10 +14,10 @@ import (
 	"github.com/eiderdb/eider/lake/files"
 )
 
-// BenchmarkTier0 is the look at the metadata of one compaction, of two sources and of a hundred.
+// BenchmarkTier0 is the look at the metadata of one compaction, of two, ten and a hundred sources.
 func BenchmarkTier0(b *testing.B) {
-	for _, n := range []int64{2, 100} {
-		b.Run(map[int64]string{2: "sources=2", 100: "sources=100"}[n], func(b *testing.B) {
+	for _, n := range []int64{2, 10, 100} {
+		b.Run(fmt.Sprintf("sources=%d", n), func(b *testing.B) {
 			s := &scenario{dir: "/none"}
 			s.Before.Stats = []statsRow{{TableID: 1, Records: 10 * n, Next: 10 * n}}
 			for i := range n {

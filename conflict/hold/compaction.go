@@ -3,6 +3,7 @@ package hold
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/eiderdb/eider/conflict"
@@ -70,8 +71,11 @@ type State interface {
 	LiveDelete(file int64) (lake.DeleteFile, bool, error)
 	// InlinedDeletes returns the positions of a data file that are deleted inline.
 	InlinedDeletes(table, file int64) ([]int64, error)
-	// PartitionValues returns the partition of a data file.
+	// PartitionValues returns the partition of a data file. It is asked for files that have one.
 	PartitionValues(file int64) ([]lake.PartitionValue, error)
+	// Versions returns the snapshots since which the table has had other columns, partitions or
+	// names, ascending; none where the catalog does not say for each table.
+	Versions(table int64) ([]int64, error)
 	// MadeIn returns the changes_made of the snapshot that a data file came with, which is
 	// the one that gave out its id; ok is false when that snapshot is not kept any more.
 	MadeIn(f *lake.DataFile) (changes string, ok bool, err error)
@@ -108,10 +112,19 @@ type finder struct {
 	st    State
 	t     *conflict.TableChange
 	found []conflict.Violation
+	// added and removed are the batch's partition values by file.
+	added, removed map[int64][]lake.PartitionValue
+	versions       []int64
 }
 
 func (f *finder) find() (out []Compaction, err error) {
 	f.counters(f.st.Table(f.t.ID))
+	f.added, f.removed = byFile(f.b.FileValues.Added), byFile(f.b.FileValues.Removed)
+	if f.t.Ops.Has(conflict.OpMerge) {
+		if f.versions, err = f.st.Versions(f.t.ID); err != nil {
+			return nil, err
+		}
+	}
 	// Both may be done in one transaction.
 	for _, k := range []struct {
 		op   conflict.Op
@@ -129,6 +142,17 @@ func (f *finder) find() (out []Compaction, err error) {
 	return out, nil
 }
 
+func byFile(values []lake.PartitionValue) map[int64][]lake.PartitionValue {
+	if len(values) == 0 {
+		return nil
+	}
+	out := make(map[int64][]lake.PartitionValue, len(values))
+	for _, v := range values {
+		out[v.FileID] = append(out[v.FileID], v)
+	}
+	return out
+}
+
 // of says whether a new file is the output of a compaction of a kind, where a commit has
 // both: a merge dates its outputs back, a rewrite does not.
 func (f *finder) of(o *lake.DataFile, k Kind, snapshot int64) bool {
@@ -138,41 +162,66 @@ func (f *finder) of(o *lake.DataFile, k Kind, snapshot int64) bool {
 	return (o.Begin == snapshot) == (k == Rewrite)
 }
 
+// group is what a compaction never crosses. A merge does not put files of different shapes
+// of the table together either: its output is read as its first source was. A rewrite's
+// output has the newest shape whatever its source had.
+type group struct {
+	partition string
+	version   int
+}
+
+func (f *finder) group(d *lake.DataFile, k Kind, values map[int64][]lake.PartitionValue) (g group, err error) {
+	if k == Merge {
+		g.version, _ = slices.BinarySearch(f.versions, d.Begin+1)
+	}
+	own := values[d.ID]
+	if len(own) == 0 && d.HasPartition {
+		if own, err = f.st.PartitionValues(d.ID); err != nil {
+			return g, err
+		}
+	}
+	g.partition = partition(d, own)
+	return g, nil
+}
+
 func (f *finder) findKind(k Kind) ([]Compaction, error) {
 	snapshot, _ := f.b.Snapshot()
-	c := Compaction{Table: f.st.Table(f.t.ID), Snapshot: snapshot.ID, Kind: k}
-	var err error
-	if c.Sorted, err = f.st.Sorted(f.t.ID); err != nil {
+	sorted, err := f.st.Sorted(f.t.ID)
+	if err != nil {
 		return nil, err
 	}
-	groups := map[string]*Compaction{}
-	group := func(file *lake.DataFile, values []lake.PartitionValue) *Compaction {
-		key := partition(file, values)
-		g := groups[key]
-		if g == nil {
-			g = &Compaction{Table: c.Table, Kind: c.Kind, Snapshot: c.Snapshot, Sorted: c.Sorted}
-			groups[key] = g
+	ref := f.st.Table(f.t.ID)
+	sources := f.sources(k)
+	groups := map[group]*Compaction{}
+	in := func(g group) *Compaction {
+		c := groups[g]
+		if c == nil {
+			c = &Compaction{Table: ref, Kind: k, Snapshot: snapshot.ID, Sorted: sorted}
+			if len(groups) == 0 {
+				c.Sources = make([]Source, 0, len(sources)) // mostly there is but one
+			}
+			groups[g] = c
 		}
-		return g
+		return c
 	}
-	for _, s := range f.sources(c.Kind) {
-		values, err := f.values(s.ID, f.b.FileValues.Removed)
+	for _, s := range sources {
+		g, err := f.group(s, k, f.removed)
 		if err != nil {
 			return nil, err
 		}
-		src, err := f.source(s)
-		if err != nil {
+		c := in(g)
+		c.Sources = append(c.Sources, Source{DataFile: *s})
+		if err := f.fill(&c.Sources[len(c.Sources)-1]); err != nil {
 			return nil, err
 		}
-		g := group(&s, values)
-		g.Sources = append(g.Sources, src)
 	}
 	said := f.set.Says(f.t.ID, conflict.InsertedIntoTable)
-	for _, o := range f.b.DataFiles.Added {
-		if o.TableID != f.t.ID || !f.of(&o, k, snapshot.ID) || said && !o.HasPartialMax && o.HasRowIDStart && c.Kind == Merge {
+	for i := range f.b.DataFiles.Added {
+		o := &f.b.DataFiles.Added[i]
+		if o.TableID != f.t.ID || !f.of(o, k, snapshot.ID) || said && !o.HasPartialMax && o.HasRowIDStart && k == Merge {
 			continue // an insert in the same transaction
 		}
-		values, err := f.values(o.ID, f.b.FileValues.Added)
+		g, err := f.group(o, k, f.added)
 		if err != nil {
 			return nil, err
 		}
@@ -180,18 +229,28 @@ func (f *finder) findKind(k Kind) ([]Compaction, error) {
 		if err != nil {
 			return nil, err
 		}
-		g := group(&o, values)
-		g.Outputs = append(g.Outputs, Output{DataFile: o, Path: path})
-		g.Dated = g.Dated || o.HasPartialMax
+		c := in(g)
+		c.Outputs = append(c.Outputs, Output{DataFile: *o, Path: path})
+		c.Dated = c.Dated || o.HasPartialMax
 	}
 	out := make([]Compaction, 0, len(groups))
-	for _, g := range groups {
-		slices.SortFunc(g.Sources, func(a, b Source) int { return clientOrder(&a.DataFile, &b.DataFile) })
-		slices.SortFunc(g.Outputs, func(a, b Output) int { return cmp.Compare(a.ID, b.ID) })
-		out = append(out, *g)
+	for _, c := range groups {
+		c.order()
+		out = append(out, *c)
 	}
 	slices.SortFunc(out, func(a, b Compaction) int { return cmp.Compare(firstID(&a), firstID(&b)) })
 	return out, nil
+}
+
+// order puts the files into the order in which a client has them, where they are not.
+func (c *Compaction) order() {
+	for i := 1; i < len(c.Sources); i++ {
+		if clientOrder(&c.Sources[i-1].DataFile, &c.Sources[i].DataFile) > 0 {
+			slices.SortFunc(c.Sources, func(a, b Source) int { return clientOrder(&a.DataFile, &b.DataFile) })
+			break
+		}
+	}
+	slices.SortFunc(c.Outputs, func(a, b Output) int { return cmp.Compare(a.ID, b.ID) })
 }
 
 func firstID(c *Compaction) int64 {
@@ -219,67 +278,59 @@ func clientOrder(a, b *lake.DataFile) int {
 	return cmp.Or(cmp.Compare(a.Begin, b.Begin), start, cmp.Compare(a.ID, b.ID))
 }
 
-func (f *finder) sources(k Kind) []lake.DataFile {
-	var out []lake.DataFile
+func (f *finder) sources(k Kind) []*lake.DataFile {
 	if k == Merge {
-		for _, d := range f.b.DataFiles.Removed {
-			if slices.Contains(f.t.Removed, d.ID) { // not what an expiry takes away
+		out := make([]*lake.DataFile, 0, len(f.t.Removed))
+		merged := make(map[int64]bool, len(f.t.Removed)) // not what an expiry takes away
+		for _, id := range f.t.Removed {
+			merged[id] = true
+		}
+		for i := range f.b.DataFiles.Removed {
+			if d := &f.b.DataFiles.Removed[i]; merged[d.ID] {
 				out = append(out, d)
 			}
 		}
 		return out
 	}
-	for _, e := range f.b.DataFiles.Changed {
-		if e.After.TableID == f.t.ID && !e.Before.Ended && e.After.Ended {
-			out = append(out, e.After)
+	var out []*lake.DataFile
+	for i := range f.b.DataFiles.Changed {
+		if e := &f.b.DataFiles.Changed[i]; e.After.TableID == f.t.ID && !e.Before.Ended && e.After.Ended {
+			out = append(out, &e.After)
 		}
 	}
 	return out
 }
 
-func (f *finder) source(d lake.DataFile) (Source, error) {
-	s := Source{DataFile: d}
-	var err error
-	if s.Path, err = f.st.Path(d.TableID, d.Path, d.Relative); err != nil {
-		return s, err
+// fill finds the rest of what there is to know of a source.
+func (f *finder) fill(s *Source) (err error) {
+	if s.Path, err = f.st.Path(s.TableID, s.DataFile.Path, s.Relative); err != nil {
+		return err
 	}
-	del, ok, err := f.st.LiveDelete(d.ID)
+	del, ok, err := f.st.LiveDelete(s.ID)
 	if err != nil {
-		return s, err
+		return err
 	}
 	if ok {
-		s.Delete = &del
-		if s.DeletePath, err = f.st.Path(d.TableID, del.Path, del.Relative); err != nil {
-			return s, err
+		kept := del // its own variable, so that files without deletes cost no allocation
+		s.Delete = &kept
+		if s.DeletePath, err = f.st.Path(s.TableID, del.Path, del.Relative); err != nil {
+			return err
 		}
 	}
-	s.Inlined, err = f.st.InlinedDeletes(d.TableID, d.ID)
+	s.Inlined, err = f.st.InlinedDeletes(s.TableID, s.ID)
 	slices.Sort(s.Inlined)
-	return s, err
+	return err
 }
 
-// values are a file's partition values: of the rows that the commit writes, or those that
-// are there.
-func (f *finder) values(file int64, rows []lake.PartitionValue) ([]lake.PartitionValue, error) {
-	var out []lake.PartitionValue
-	for _, v := range rows {
-		if v.FileID == file {
-			out = append(out, v)
-		}
-	}
-	if len(out) > 0 {
-		return out, nil
-	}
-	return f.st.PartitionValues(file)
-}
-
-// partition is a file's partition as a map key.
+// partition is a file's partition as a map key: the same values of another set of columns
+// are another one.
 func partition(f *lake.DataFile, values []lake.PartitionValue) string {
 	if !f.HasPartition && len(values) == 0 {
 		return ""
 	}
 	slices.SortFunc(values, func(a, b lake.PartitionValue) int { return cmp.Compare(a.Key, b.Key) })
 	var b strings.Builder
+	b.WriteString(strconv.FormatInt(f.PartitionID, 10))
 	for _, v := range values {
 		if v.HasValue {
 			b.WriteByte('=')
@@ -290,14 +341,20 @@ func partition(f *lake.DataFile, values []lake.PartitionValue) string {
 	return b.String()
 }
 
-// counters: a compaction adds no row, so it gives out no row id.
+// counters: a compaction adds no row, so it gives out no row id, and a merge loses none.
 func (f *finder) counters(t conflict.TableRef) {
 	if f.set.Says(f.t.ID, conflict.InsertedIntoTable, conflict.InlinedInsert) {
 		return
 	}
 	for _, e := range f.b.TableStats.Changed {
-		if e.After.TableID == f.t.ID && e.Before.NextRowID != e.After.NextRowID {
+		if e.After.TableID != f.t.ID {
+			continue
+		}
+		if e.Before.NextRowID != e.After.NextRowID {
 			f.found = append(f.found, conflict.NextRowIDMoved(t, e.Before.NextRowID, e.After.NextRowID))
+		}
+		if !f.t.Ops.Has(conflict.OpRewrite) && e.Before.Records != e.After.Records {
+			f.found = append(f.found, conflict.RecordCountMoved(t, e.Before.Records, e.After.Records))
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package hold
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/eiderdb/eider/conflict"
@@ -21,21 +22,15 @@ func (c *Compaction) metadata() (runs []run, found []conflict.Violation) {
 		}
 		return nil, found
 	}
-	taken := make(map[*Source]bool, len(c.Sources))
-	byStart := make(map[int64][]*Source, len(c.Sources))
-	for i := range c.Sources {
-		if s := &c.Sources[i]; s.HasRowIDStart && s.Records > 0 && s.survivors() == s.Records {
-			byStart[s.RowIDStart] = append(byStart[s.RowIDStart], s)
-		}
-	}
-	var rest []*Output
+	x := chains{c: c, taken: make([]bool, len(c.Sources))}
+	rest := make([]*Output, 0, len(c.Outputs))
 	for i := range c.Outputs {
 		o := &c.Outputs[i]
 		if !o.HasRowIDStart {
 			rest = append(rest, o)
 			continue
 		}
-		chain := chainOf(o, byStart, taken)
+		chain := x.take(o)
 		if chain == nil {
 			found = append(found, conflict.RowIDShape(c.Table, o.ID, "the ids of its sources do not follow one another"))
 			rest = append(rest, o)
@@ -46,8 +41,8 @@ func (c *Compaction) metadata() (runs []run, found []conflict.Violation) {
 	}
 	var free []*Source
 	for i := range c.Sources {
-		if s := &c.Sources[i]; !taken[s] {
-			free = append(free, s)
+		if !x.taken[i] {
+			free = append(free, &c.Sources[i])
 		}
 	}
 	var want, got int64
@@ -67,30 +62,71 @@ func (c *Compaction) metadata() (runs []run, found []conflict.Violation) {
 	return runs, append(found, c.dates(rest, free)...)
 }
 
-// chainOf finds the sources whose ids run on from the output's start and fill it, and
-// takes them.
-func chainOf(o *Output, byStart map[int64][]*Source, taken map[*Source]bool) []*Source {
-	var chain []*Source
+// chains finds sources whose ids run on from one another's.
+type chains struct {
+	c       *Compaction
+	taken   []bool
+	byStart []int // indexes of the sources that have ids by position and all their rows; made when first asked for
+}
+
+func (x *chains) start(i int) int64 { return x.c.Sources[x.byStart[i]].RowIDStart }
+
+func (x *chains) index() {
+	if x.byStart != nil {
+		return
+	}
+	x.byStart = make([]int, 0, len(x.c.Sources))
+	ordered := true
+	for i := range x.c.Sources {
+		if s := &x.c.Sources[i]; s.HasRowIDStart && s.Records > 0 && s.survivors() == s.Records {
+			x.byStart = append(x.byStart, i)
+			if n := len(x.byStart); n > 1 && x.start(n-2) > x.start(n-1) {
+				ordered = false
+			}
+		}
+	}
+	if !ordered {
+		slices.SortStableFunc(x.byStart, func(a, b int) int { return cmp.Compare(x.c.Sources[a].RowIDStart, x.c.Sources[b].RowIDStart) })
+	}
+}
+
+// take finds the sources whose ids run on from the output's start and fill it, and takes
+// them; nil when there are none.
+func (x *chains) take(o *Output) []*Source {
+	x.index()
+	var chain []int
+	// Starts only grow along a chain, so one search finds its beginning.
+	at, _ := slices.BinarySearchFunc(x.byStart, o.RowIDStart, func(i int, start int64) int { return cmp.Compare(x.c.Sources[i].RowIDStart, start) })
 	for next, left := o.RowIDStart, o.Records; left > 0; {
-		var s *Source
-		for _, x := range byStart[next] {
-			if !taken[x] && x.Records <= left {
-				s = x
+		for at < len(x.byStart) && x.start(at) < next {
+			at++
+		}
+		found := -1
+		for i := at; i < len(x.byStart) && x.start(i) == next; i++ {
+			if j := x.byStart[i]; !x.taken[j] && x.c.Sources[j].Records <= left {
+				found = j
 				break
 			}
 		}
-		if s == nil {
-			for _, x := range chain {
-				delete(taken, x)
+		if found < 0 {
+			for _, j := range chain {
+				x.taken[j] = false
 			}
 			return nil
 		}
-		taken[s] = true
-		chain = append(chain, s)
-		next += s.Records
-		left -= s.Records
+		x.taken[found] = true
+		chain = append(chain, found)
+		next += x.c.Sources[found].Records
+		left -= x.c.Sources[found].Records
 	}
-	return chain
+	if len(chain) == 0 {
+		return nil // an output without rows continues nothing
+	}
+	out := make([]*Source, len(chain))
+	for i, j := range chain {
+		out[i] = &x.c.Sources[j]
+	}
+	return out
 }
 
 // dates checks from when on the outputs are seen: a merge from when its first source was,

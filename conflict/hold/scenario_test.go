@@ -33,6 +33,7 @@ type catalog struct {
 	Stats     []statsRow
 	Changes   []changesRow
 	Snapshots []snapshotRow
+	Versions  []int64 // when the table got another shape
 }
 
 type dataRow struct {
@@ -257,6 +258,8 @@ func (s *scenario) PartitionValues(file int64) (out []lake.PartitionValue, err e
 	}
 	return out, nil
 }
+
+func (s *scenario) Versions(int64) ([]int64, error) { return s.Before.Versions, nil }
 
 func (s *scenario) MadeIn(f *lake.DataFile) (string, bool, error) {
 	for i, r := range s.Before.Snapshots {

@@ -111,11 +111,14 @@ func ownDeletes(b *conflict.Batch) map[int64]bool {
 // layout finds out how a source's rows get their ids: from the file where it can be read,
 // else from the commit that it came with, if that is known. why says what stood in the way
 // of the file.
-func (v *Verifier) layout(ctx context.Context, st State, s *Source) (l Layout, known bool, why, err error) {
+func (v *Verifier) layout(ctx context.Context, st State, s *Source, parse *lastChanges) (l Layout, known bool, why, err error) {
 	if !s.HasRowIDStart {
 		return Embedded, true, nil, nil
 	}
-	ft, why := v.footerOf(ctx, dataFile(&s.DataFile, s.Path))
+	var ft footer
+	if why = files.ErrOutOfReach; v.opts.Files.Reach(s.Path) != files.No {
+		ft, why = v.footerOf(ctx, dataFile(&s.DataFile, s.Path))
+	}
 	switch {
 	case why != nil:
 	case ft.embeds() && !ft.local():
@@ -127,11 +130,27 @@ func (v *Verifier) layout(ctx context.Context, st State, s *Source) (l Layout, k
 	if err != nil || !known {
 		return Unknown, false, why, err
 	}
-	made, perr := conflict.ParseChanges(text)
+	made, perr := parse.changes(text)
 	if perr != nil {
 		return Unknown, true, why, nil // written by somebody else
 	}
 	return byShape(&s.DataFile, made, false), true, why, nil
+}
+
+// lastChanges parses changes_made, the same text once if it comes several times in a row, as
+// it does for the files of one commit and for commits of one kind.
+type lastChanges struct {
+	text string
+	made conflict.Changes
+	err  error
+}
+
+func (l *lastChanges) changes(text string) (conflict.Changes, error) {
+	if l.made == nil || text != l.text {
+		l.text = text
+		l.made, l.err = conflict.ParseChanges(text)
+	}
+	return l.made, l.err
 }
 
 // Layout reads a file's footer for how its rows get their ids. The error says why it could
@@ -157,14 +176,17 @@ func (v *Verifier) shape(ctx context.Context, c *Compaction, r *run, st State) (
 		out := conflict.RowIDShape(c.Table, r.output.ID, fmt.Sprintf(format, args...))
 		return &out, "", nil
 	}
-	if ft, err := v.footerOf(ctx, dataFile(&r.output.DataFile, r.output.Path)); err == nil && ft.embeds() {
-		return nil, "", nil // readers go by the column
+	if v.opts.Files.Reach(r.output.Path) != files.No {
+		if ft, err := v.footerOf(ctx, dataFile(&r.output.DataFile, r.output.Path)); err == nil && ft.embeds() {
+			return nil, "", nil // readers go by the column
+		}
 	}
 	if c.Sorted {
 		return refuse("the table has a sort order, and a sorted merge of files whose ids follow one another puts rows into other places")
 	}
+	var parse lastChanges
 	for _, s := range r.sources {
-		l, known, why, err := v.layout(ctx, st, s)
+		l, known, why, err := v.layout(ctx, st, s, &parse)
 		switch {
 		case err != nil:
 			return nil, "", err

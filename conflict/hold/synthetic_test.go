@@ -115,6 +115,24 @@ func merge(t testing.TB, out fileSpec) *scenario {
 	return s
 }
 
+// partition puts the two sources of merge and its output into partitions, by the value of
+// one column; "" is NULL.
+func (s *scenario) partition(a, b, out string) {
+	value := func(file int64, v string) valueRow {
+		r := valueRow{FileID: file, TableID: 1}
+		if v != "" {
+			r.Value = &v
+		}
+		return r
+	}
+	for i := range s.Before.Data {
+		s.Before.Data[i].Partition = ptr(7)
+	}
+	s.After.Data[0].Partition = ptr(7)
+	s.Before.Values = []valueRow{value(1, a), value(2, b)}
+	s.After.Values = []valueRow{value(3, out)}
+}
+
 // rightMerge is what merge should write, in some order.
 func rightMerge() fileSpec {
 	return fileSpec{
@@ -151,6 +169,17 @@ func TestFindings(t *testing.T) {
 		}, tier: 9},
 		{name: "a count", rows: func(s *scenario) { s.After.Data[0].Records = 6 }, tier: 0, codes: "row-count", text: "has 6 rows, its sources leave 7"},
 		{name: "the counter", rows: func(s *scenario) { s.After.Stats[0].Next = 47 }, tier: 0, codes: "row-id-next", text: "from 40 to 47"},
+		{name: "the count of all rows", rows: func(s *scenario) { s.After.Stats[0].Records = 6 }, tier: 0, codes: "row-count", text: "record_count from 7 to 6"},
+		{name: "of one shape of the table", rows: func(s *scenario) { s.Before.Versions = []int64{1, 3} }, tier: 9},
+		{name: "of two shapes of the table", rows: func(s *scenario) { s.Before.Versions = []int64{1, 4} }, tier: 0, codes: "row-count row-count", text: "has 7 rows, its sources leave 2"},
+		{name: "within a partition", rows: func(s *scenario) { s.partition("x", "x", "x") }, tier: 9},
+		{name: "another partition's value", rows: func(s *scenario) { s.partition("x", "x", "y") }, tier: 0, codes: "row-count row-count", text: "has 0 rows, its sources leave 7"},
+		{name: "a partition without a value", rows: func(s *scenario) { s.partition("x", "x", "") }, tier: 0, codes: "row-count row-count", text: "has 0 rows, its sources leave 7"},
+		{name: "sources of two partitions", rows: func(s *scenario) { s.partition("x", "y", "x") }, tier: 0, codes: "row-count row-count", text: "has 7 rows, its sources leave 2"},
+		{name: "partitioned by something else", rows: func(s *scenario) {
+			s.partition("x", "x", "x")
+			s.After.Data[0].Partition = ptr(8)
+		}, tier: 0, codes: "row-count row-count", text: "has 0 rows, its sources leave 7"},
 		{name: "a date", rows: func(s *scenario) { s.After.Data[0].Begin = 4 }, tier: 0, codes: "compaction-date", text: "is dated 4, its sources want 3"},
 		{name: "partial_max", rows: func(s *scenario) { s.After.Data[0].PartialMax = ptr(3) }, tier: 0, codes: "compaction-date", text: "is dated 3, its sources want 4"},
 		{name: "numbered by position", rows: func(s *scenario) { s.After.Data[0].Start = ptr(20) }, tier: 0, codes: "row-id-shape", text: "do not follow one another"},
@@ -198,6 +227,49 @@ func TestFindings(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Tier 1 compares the least and the largest id of the outputs with those of the sources: 7 and
+// 9 by the file's statistics, 20 to 24 by its row-id start and its count.
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name        string
+		least, most int64 // of the output
+		want        string
+	}{
+		{"the same", 7, 24, ""},
+		{"narrower", 8, 23, ""},
+		{"one below", 6, 24, "Unexpected: 6."},
+		{"one above", 7, 25, "Unexpected: 25."},
+		{"both", 0, 1 << 40, "Unexpected: 0, 1099511627776."},
+		{"all above", 30, 40, "Unexpected: 40."},
+	} {
+		spec := rightMerge()
+		spec.ids = []int64{tc.most, 9, 20, 21, 22, 23, tc.least}
+		if tc.least > 24 {
+			spec.ids = []int64{31, 32, tc.most, 33, tc.least, 34, 35}
+		}
+		s := merge(t, spec)
+		found, verdicts := judge(t, s.batch(), s, hold.Options{Tier: hold.Footers, Files: s.reach(t)})
+		got := ""
+		if len(found) > 0 {
+			got = found[0].Detail
+		}
+		if got != tc.want || len(found) > 0 && codes(found) != "row-ids" || verdicts[0].Tier != hold.Footers {
+			t.Errorf("%s: %v, want %q at tier %d", tc.name, found, tc.want, verdicts[0].Tier)
+		}
+	}
+	// A source that lies about its start widens the bounds: they are what the files say.
+	s := merge(t, rightMerge())
+	s.Before.Data[1].Start = ptr(21)
+	if found, _ := judge(t, s.batch(), s, hold.Options{Tier: hold.Footers, Files: s.reach(t)}); len(found) > 0 {
+		t.Errorf("20 is within 7 to 25: %v", found)
+	}
+	s.Before.Data[1].Start = ptr(10)
+	if found, _ := judge(t, s.batch(), s, hold.Options{Tier: hold.Footers, Files: s.reach(t)}); codes(found) != "row-ids" || found[0].Detail != "Unexpected: 24." {
+		t.Errorf("24 is not within 7 to 14: %v", found)
 	}
 }
 

@@ -246,6 +246,12 @@ func (s *holdState) PartitionValues(file int64) ([]lake.PartitionValue, error) {
 	return list(s.is, fileValueTable, "data_file_id", bigint(file), relation.fileValue)
 }
 
+func (s *holdState) Versions(table int64) ([]int64, error) {
+	out, err := list(s.was, versionTable, "table_id", bigint(table), func(r relation, t row.Tuple) int64 { return r.num(t, "begin_snapshot") })
+	slices.Sort(out)
+	return out, err
+}
+
 // MadeIn looks for the snapshot that gave out the file's id. It is that of the file's begin,
 // or a later one for files that are dated back. The counter of ids never goes back, so it
 // is the first one in the order of the primary key.
