@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -162,8 +163,9 @@ func (s *Server) DSN(db string) string {
 	return fmt.Sprintf("host=127.0.0.1 port=%d user=eider dbname=%s sslmode=disable", s.port, db)
 }
 
-// Metric returns the sum of a metric over its labels; 0 if it has none yet.
-func (s *Server) Metric(ctx context.Context, name string) (sum float64, err error) {
+// Metric returns the sum of a metric over its labels, or over those of its lines that have all of the given ones (`kind="retry"`); 0 if there are
+// none yet.
+func (s *Server) Metric(ctx context.Context, name string, labels ...string) (sum float64, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/metrics", s.http), nil)
 	if err != nil {
 		return 0, err
@@ -178,6 +180,9 @@ func (s *Server) Metric(ctx context.Context, name string) (sum float64, err erro
 		line := lines.Text()
 		rest, ok := strings.CutPrefix(line, name)
 		if !ok || rest == "" || rest[0] != '{' && rest[0] != ' ' {
+			continue
+		}
+		if slices.ContainsFunc(labels, func(l string) bool { return !strings.Contains(rest, l) }) {
 			continue
 		}
 		v, err := strconv.ParseFloat(line[strings.LastIndexByte(line, ' ')+1:], 64)

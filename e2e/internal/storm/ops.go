@@ -82,17 +82,22 @@ type Plan struct {
 // NewPlan returns the plan of writer w for shared tables which have columns k and v.
 func NewPlan(seed uint64, w int, shared []string, weights Weights) *Plan {
 	p := &Plan{
-		r: rand.New(rand.NewPCG(seed, uint64(w))), w: w, next: int64(w+1) * KeySpan, weights: weights,
+		r: rand.New(rand.NewPCG(seed, uint64(w))), w: w, next: int64(w+1) * KeySpan,
 		shared: shared, own: map[string][]int64{}, rows: map[string]map[int64]int64{},
 	}
 	for _, t := range shared {
 		p.rows[t] = map[int64]int64{}
 	}
-	p.order = slices.Sorted(maps.Keys(weights))
+	p.Use(weights)
+	return p
+}
+
+// Use takes other weights for the operations that follow.
+func (p *Plan) Use(weights Weights) {
+	p.weights, p.order, p.total = weights, slices.Sorted(maps.Keys(weights)), 0
 	for _, n := range p.order {
 		p.total += weights[n]
 	}
-	return p
 }
 
 // Shared chooses one of the shared tables.

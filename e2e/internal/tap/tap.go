@@ -16,7 +16,10 @@ import (
 type Counts struct {
 	Attempts int // batches that insert a snapshot
 	Commits  int // such batches whose COMMIT was acknowledged
-	Reads    int // SELECT and COPY … TO messages
+	// Most is the most attempts that one commit needed, or that were in vain since the last one. It is right for a client that commits one after the
+	// other. A single call may do so more than once: a driver that prepares a flush commits what the client does when it binds it.
+	Most  int
+	Reads int // SELECT and COPY … TO messages
 	// Errors counts error responses by "SQLSTATE kind", kind being batch, commit, read or other.
 	Errors map[string]int
 	// Texts holds the first text of each key of Errors.
@@ -42,6 +45,7 @@ type Tap struct {
 
 	mu     sync.Mutex
 	counts Counts
+	since  int // attempts since the last commit
 	conns  map[net.Conn]struct{}
 	closed bool
 	before func(sql string) bool
@@ -88,7 +92,7 @@ func (t *Tap) Take() Counts {
 	defer t.mu.Unlock()
 	c := t.counts
 	c.Errors, c.Texts = maps.Clone(c.Errors), maps.Clone(c.Texts)
-	t.counts = Counts{}
+	t.counts, t.since = Counts{}, 0
 	return c
 }
 
@@ -268,6 +272,8 @@ func (c *conversation) sent(kind byte, body []byte) {
 	switch what {
 	case "batch":
 		c.tap.counts.Attempts++
+		c.tap.since++
+		c.tap.counts.Most = max(c.tap.counts.Most, c.tap.since)
 	case "read":
 		c.tap.counts.Reads++
 	}
@@ -287,6 +293,7 @@ func (c *conversation) received(kind byte, body []byte) {
 			c.batch = false
 			t.mu.Lock()
 			t.counts.Commits++
+			t.since = 0
 			t.mu.Unlock()
 		}
 	case 'E':

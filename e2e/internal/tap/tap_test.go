@@ -49,7 +49,7 @@ func TestCounts(t *testing.T) {
 		fail("42703", "no column"),
 	}
 	want := Counts{
-		Attempts: 3, Commits: 1, Reads: 2,
+		Attempts: 3, Commits: 1, Most: 2, Reads: 2,
 		Errors: map[string]int{"23505 batch": 1, "40001 commit": 1, "42703 read": 1},
 		Texts:  map[string]string{"23505 batch": "duplicate key", "40001 commit": "concurrent", "42703 read": "no column"},
 	}
@@ -90,7 +90,7 @@ func TestCounts(t *testing.T) {
 		if got := tp.Take(); !reflect.DeepEqual(got, want) || got.ReadErrors() != 1 {
 			t.Errorf("pieces of %d: got %+v, want %+v", piece, got, want)
 		}
-		if got := tp.Take(); got.Attempts != 0 || len(got.Errors) != 0 {
+		if got := tp.Take(); got.Attempts != 0 || got.Most != 0 || len(got.Errors) != 0 {
 			t.Errorf("counts are not reset: %+v", got)
 		}
 		_, _, _ = client.Close(), server.Close(), l.Close()
