@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -159,21 +158,26 @@ func (a *app) openCatalogs(ctx context.Context, url, data string) (catalogs, err
 		}
 		return offline{s}, nil
 	}
+	c, err := a.server(url)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := pgx.ConnectConfig(ctx, c)
+	if err != nil {
+		return nil, cmdline.Unconnected(err, c, ", or work on its folder with --data")
+	}
+	return online{conn}, nil
+}
+
+// server is the server that --server, EIDER_SERVER or nobody names.
+func (a *app) server(url string) (*pgx.ConnConfig, error) {
 	if url == "" {
 		url, _ = a.getenv("EIDER_SERVER")
 	}
 	if url == "" {
 		url = defaultServer
 	}
-	conn, err := pgx.Connect(ctx, url)
-	if err != nil {
-		var op *net.OpError
-		if errors.As(err, &op) {
-			return nil, fmt.Errorf("no server answers at %s: start one with \"eider serve\", name another with --server, or work on its folder with --data (%w)", op.Addr, op.Err)
-		}
-		return nil, plain(err)
-	}
-	return online{conn}, nil
+	return cmdline.ParseServer(url)
 }
 
 // online works through a running server.

@@ -125,22 +125,15 @@ The settings are the table eider.settings of the catalog, the findings its table
 
 // connectCatalog connects to a catalog of the server at url.
 func (a *app) connectCatalog(ctx context.Context, url, catalog string) (*pgx.Conn, error) {
-	if url == "" {
-		if v, ok := a.getenv("EIDER_SERVER"); ok {
-			url = v
-		} else {
-			url = defaultServer
-		}
-	}
-	c, err := pgx.ParseConfig(url)
+	c, err := a.server(url)
 	if err != nil {
-		return nil, cmdline.Usagef("--server: %w", err)
+		return nil, err
 	}
 	c.Database = catalog
 	c.DefaultQueryExecMode = pgx.QueryExecModeExec
 	conn, err := pgx.ConnectConfig(ctx, c)
 	if err != nil {
-		return nil, fmt.Errorf("connect to catalog %s: %w", catalog, plain(err))
+		return nil, fmt.Errorf("connect to catalog %s: %w", catalog, cmdline.Unconnected(err, c, ""))
 	}
 	return conn, nil
 }

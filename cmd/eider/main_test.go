@@ -79,6 +79,7 @@ func TestUser(t *testing.T) {
 	eider(t, "secret", nil, "user", "add", "bob", "--user-file", file).want(t, 0, "added user bob")
 	eider(t, "other\n", env, "user", "add", "ann").want(t, 0, "changed the password of user ann")
 	eider(t, "\n", env, "user", "add", "eve").want(t, 1, "the password is empty")
+	eider(t, "x\n", nil, "user", "add", "eve", "--user-file", filepath.Join(file+"-none", "users")).want(t, 1, "there is no folder "+file+"-none", "make it first")
 	eider(t, "x\n", env, "user", "add", "eve", "--iterations", "1").want(t, 2, "at least 4096")
 	if r := eider(t, "", env, "user", "list"); r.out != "ann\nbob\n" {
 		t.Errorf("users %q", r.out)
@@ -197,6 +198,7 @@ func TestServeAndCatalogs(t *testing.T) {
 	eider(t, "", nil, "catalog", "list", "--data", data).want(t, 3, "an eider server uses "+data, "leave out --data")
 	eider(t, "", nil, "serve", "--listen", "127.0.0.1:0", "--admin-listen=", "--data", data).want(t, 3, "another eider server uses "+data)
 	eider(t, "", nil, "serve", "--listen", p.addr, "--admin-listen=", "--engine=memory").want(t, 1, "is in use", "--listen")
+	eider(t, "", nil, "serve", "--listen", "127.0.0.1:0", "--admin-listen", p.admin, "--engine=memory").want(t, 1, p.admin+" is in use", "--admin-listen")
 	if code, text := get(t, "http://"+p.admin+"/readyz"); code != 200 {
 		t.Errorf("readyz %d %s", code, text)
 	}
@@ -225,6 +227,55 @@ func TestServeAndCatalogs(t *testing.T) {
 	r := eider(t, "", nil, "catalog", "list", "--server", p.url("postgres"))
 	if r.out != "more\nplain\npostgres\n" {
 		t.Errorf("an existing store was changed: %q", r.out)
+	}
+}
+
+// A start that fails says what to do.
+func TestServeRefusals(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	users := filepath.Join(dir, "users")
+	eider(t, "pencil\n", nil, "user", "add", "ann", "--user-file", users).want(t, 0)
+	memory := []string{"serve", "--admin-listen=", "--engine=memory", "--user-file", users}
+	for _, c := range []struct {
+		name  string
+		args  []string
+		parts []string
+	}{
+		{"data is a file", []string{"serve", "--listen=127.0.0.1:0", "--admin-listen=", "--data", file}, []string{file, "name a folder", "--data"}},
+		{"data is below a file", []string{"serve", "--listen=127.0.0.1:0", "--admin-listen=", "--data", filepath.Join(file, "x")}, []string{file, "name a folder", "--data"}},
+		// 192.0.2.0/24 is kept for documentation: no machine has it.
+		{"address of nobody", append(memory, "--listen=192.0.2.1:0"), []string{"no address 192.0.2.1:0", "--listen"}},
+		{"socket in no folder", append(memory, "--listen=127.0.0.1:0", "--unix-socket", filepath.Join(dir, "none", "s")), []string{"unix-socket", "its folder must be there"}},
+	} {
+		t.Run(c.name, func(t *testing.T) { eider(t, "", nil, c.args...).want(t, 1, c.parts...) })
+	}
+}
+
+// Whoever talks to a server is told what to do when there is none, or it wants a password.
+func TestServerUnreachable(t *testing.T) {
+	t.Parallel()
+	users := filepath.Join(t.TempDir(), "users")
+	eider(t, "pencil\n", nil, "user", "add", "ann", "--user-file", users).want(t, 0)
+	p := serve(t, "--engine", "memory", "--user-file", users)
+	for _, args := range [][]string{{"catalog", "list"}, {"gc", "status"}, {"checks", "list"}, {"snapshot", "list"}, {"fsck"}} {
+		failed := 1
+		if args[0] == "fsck" {
+			failed = 2 // 1 is for what it finds
+		}
+		t.Run(args[0], func(t *testing.T) {
+			at := func(server string) result { return eider(t, "", nil, append(args, "--server", server)...) }
+			at("postgres://ann@127.0.0.1:1/").want(t, failed, "no server answers at 127.0.0.1:1", `"eider serve"`, "--server")
+			at("127.0.0.1:1").want(t, 2, "--server: cannot parse", "postgres://USER@HOST:PORT/")
+			at("postgres://ann@"+p.addr+"/postgres").want(t, failed, `password authentication failed for user "ann"`, "PGPASSWORD")
+			if r := at("postgres://ann:wrong@" + p.addr + "/postgres"); strings.Contains(r.err, "PGPASSWORD") {
+				t.Errorf("a wrong password is no missing one: %s", r.err)
+			}
+		})
 	}
 }
 

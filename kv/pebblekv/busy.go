@@ -2,11 +2,13 @@ package pebblekv
 
 import (
 	"errors"
-	"syscall"
+	"io/fs"
 )
 
-// isBusy reports whether a lock failed because somebody holds it: POSIX lets fcntl say
-// EACCES or EAGAIN for that.
+// isBusy reports whether a lock failed because somebody holds it. What fails with a path
+// is the opening of the lock's file, which asks nobody: fcntl, which does, knows no path,
+// and may say EACCES like an opening that is not permitted.
 func isBusy(err error) bool {
-	return errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES)
+	var open *fs.PathError
+	return !errors.As(err, &open)
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -111,8 +110,8 @@ func lockFolder(fsys vfs.FS, dir string) (io.Closer, error) {
 	if err == nil {
 		return l, nil
 	}
-	if (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)) && !isBusy(err) {
-		return nil, fmt.Errorf("pebblekv: lock folder %q: %w", dir, err)
+	if !isBusy(err) {
+		return nil, mapped(fmt.Sprintf("lock folder %q", dir), err)
 	}
 	return nil, fmt.Errorf("pebblekv: %w: another process has opened %q (%v)", kv.ErrLocked, dir, err)
 }

@@ -165,19 +165,38 @@ func TestCloseWithReaders(t *testing.T) {
 	must(t, s.Close())
 }
 
-// readOnlyFS is a file system mounted for reading only, as far as the lock goes.
-type readOnlyFS struct{ vfs.FS }
-
-func (readOnlyFS) Lock(name string) (io.Closer, error) {
-	return nil, &fs.PathError{Op: "open", Path: name, Err: syscall.EROFS}
+// lockFS is a file system whose locks fail.
+type lockFS struct {
+	vfs.FS
+	err func(name string) error
 }
 
-func TestReadOnlyFolderIsNotInUse(t *testing.T) {
-	o := small()
-	o.FS = readOnlyFS{vfs.NewMem()}
-	_, err := pebblekv.Open("data", o)
-	if err == nil || errors.Is(err, kv.ErrLocked) || !strings.Contains(err.Error(), "read-only") {
-		t.Fatal(err)
+func (f lockFS) Lock(name string) (io.Closer, error) { return nil, f.err(name) }
+
+// A folder is in use when somebody holds its lock, not when the lock's file cannot be opened.
+func TestLockFails(t *testing.T) {
+	opening := func(errno syscall.Errno) func(string) error {
+		return func(name string) error { return &fs.PathError{Op: "open", Path: name, Err: errno} }
+	}
+	for _, c := range []struct {
+		name  string
+		err   func(string) error
+		busy  bool
+		cause error
+	}{
+		{"read-only", opening(syscall.EROFS), false, syscall.EROFS},
+		{"not permitted", opening(syscall.EACCES), false, fs.ErrPermission},
+		{"too many files", opening(syscall.EMFILE), false, syscall.EMFILE},
+		{"disk full", opening(syscall.ENOSPC), false, kv.ErrDiskFull},
+		{"held", func(string) error { return syscall.EAGAIN }, true, nil},
+		{"held, in the other word for it", func(string) error { return syscall.EACCES }, true, nil},
+	} {
+		o := small()
+		o.FS = lockFS{vfs.NewMem(), c.err}
+		_, err := pebblekv.Open("data", o)
+		if err == nil || errors.Is(err, kv.ErrLocked) != c.busy || c.cause != nil && !errors.Is(err, c.cause) {
+			t.Errorf("%s: %v", c.name, err)
+		}
 	}
 }
 

@@ -264,7 +264,8 @@ func (f *File) Remove(name string) error {
 }
 
 // rewriteLocked replaces the user's line, or appends it; comments stay. The new file
-// takes the old one's place in one step.
+// takes the old one's place in one step, and has its owner and mode: whoever could read
+// it, a server above all, can read the new one.
 //
 // REQUIRES: f.mu.
 func (f *File) rewriteLocked(name, line string) error {
@@ -291,13 +292,25 @@ func (f *File) rewriteLocked(name, line string) error {
 	if text != "" {
 		text += "\n"
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(f.path), ".users-*")
+	mode := os.FileMode(0o600)
+	old, err := os.Stat(f.path)
+	if err == nil {
+		mode = old.Mode().Perm()
+	}
+	dir := filepath.Dir(f.path)
+	tmp, err := os.CreateTemp(dir, ".users-*")
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("user file %s: there is no folder %s; make it first", f.path, dir)
+	}
 	if err != nil {
 		return fmt.Errorf("user file: %w", err)
 	}
 	defer os.Remove(tmp.Name())
 	_, err = tmp.WriteString(text)
-	err = errors.Join(err, tmp.Chmod(0o600), tmp.Sync(), tmp.Close())
+	if old != nil {
+		err = errors.Join(err, keepOwner(tmp, old))
+	}
+	err = errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close())
 	if err == nil {
 		err = os.Rename(tmp.Name(), f.path)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -142,4 +143,59 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A changed file can be read by whoever could read it before.
+func TestFileKeepsOwnerAndMode(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "users")
+	f, err := Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := ParseVerifier(rfc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Set("ann", v); err != nil {
+		t.Fatal(err)
+	}
+	const someone = 4711
+	if err := os.Chmod(path, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	root := os.Geteuid() == 0
+	if root {
+		if err := os.Chown(path, someone, someone+1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Set("bob", v); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Remove("ann"); err != nil {
+		t.Fatal(err)
+	}
+	after, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after.Mode() != before.Mode() {
+		t.Errorf("mode %v, was %v", after.Mode(), before.Mode())
+	}
+	if a, b := owner(after), owner(before); a != b || root && a != [2]uint32{someone, someone + 1} {
+		t.Errorf("owner and group %v, were %v", a, b)
+	}
+}
+
+func owner(info os.FileInfo) [2]uint32 {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return [2]uint32{}
+	}
+	return [2]uint32{s.Uid, s.Gid}
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 )
 
@@ -22,6 +23,9 @@ func (o *Options) Validate() error {
 		}
 	}
 	if o.AdminListen != "" {
+		if slices.Contains(o.Listen, o.AdminListen) && !strings.HasSuffix(o.AdminListen, ":0") {
+			return fmt.Errorf("%w: listen and admin-listen are both %s: they need ports of their own", ErrConfig, o.AdminListen)
+		}
 		if _, err := IsLoopback(o.AdminListen); err != nil {
 			return fmt.Errorf("%w: admin-listen: %w", ErrConfig, err)
 		}
@@ -58,7 +62,10 @@ func (o *Options) Validate() error {
 func IsLoopback(addr string) (bool, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil || port == "" {
-		return false, fmt.Errorf("%q is no host:port", addr)
+		return false, fmt.Errorf("%q is no host:port, such as 127.0.0.1:5434", addr)
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		return false, fmt.Errorf("%q: there is no port %s", addr, port)
 	}
 	if strings.EqualFold(host, "localhost") {
 		return true, nil

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"slices"
+	"syscall"
 
 	"github.com/eiderdb/eider/cmd/eider/config"
 	"github.com/eiderdb/eider/kv"
@@ -63,7 +65,7 @@ func openStore(ctx context.Context, o *config.Options, log *slog.Logger, m *serv
 	case errors.Is(err, kv.ErrNewerFormat), errors.Is(err, store.ErrFormat):
 		return nil, fmt.Errorf("%w: %s cannot be opened by this one and has not been touched; use the version that wrote it (%w)", ErrNewer, o.Data, err)
 	case err != nil:
-		return nil, fmt.Errorf("open data folder %s: %w", o.Data, err)
+		return nil, fmt.Errorf("open data folder %s: %w%s", o.Data, err, folderHint(err))
 	}
 	so := store.Options{Logger: log, MaxTxnBytes: int64(o.TransactionSize)}
 	so.Turns = store.TurnOptions{Off: !o.CommitTurn, NoPacing: !o.CommitPacing, NoPromise: !o.CommitForesight, Bound: o.CommitTurnBound}
@@ -79,6 +81,19 @@ func openStore(ctx context.Context, o *config.Options, log *slog.Logger, m *serv
 		m.WatchEngine(engine.Metrics)
 	}
 	return s, nil
+}
+
+// folderHint says what to do when a data folder cannot be used, where that is known.
+func folderHint(err error) string {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return "; this user must be able to read and write the folder, or name another with --data"
+	case errors.Is(err, syscall.EROFS):
+		return "; name a folder where something can be written with --data"
+	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, fs.ErrNotExist):
+		return "; name a folder, or one that can be made, with --data"
+	}
+	return ""
 }
 
 // createFirst gives a new store its catalogs. The maintenance catalog comes last: a store

@@ -167,10 +167,7 @@ func (n *Node) listen(o *config.Loaded) error {
 	for _, addr := range o.Listen {
 		l, err := net.Listen("tcp", addr)
 		if err != nil {
-			if errors.Is(err, syscall.EADDRINUSE) {
-				return fmt.Errorf("port of %s is in use: another server runs there; choose another with --listen", addr)
-			}
-			return fmt.Errorf("listen: %w", err)
+			return listenError("listen", addr, err)
 		}
 		n.serve(l)
 	}
@@ -191,7 +188,7 @@ func (n *Node) listen(o *config.Loaded) error {
 			n.log.Warn("no operators' endpoint, its default address is in use: set --admin-listen", "address", o.AdminListen)
 			return nil
 		}
-		return fmt.Errorf("admin-listen: %w", err)
+		return listenError("admin-listen", o.AdminListen, err)
 	}
 	n.adminAddr = l.Addr()
 	n.admin = server.NewAdmin(n.srv, n.metrics, nil, o.Pprof)
@@ -201,6 +198,19 @@ func (n *Node) listen(o *config.Loaded) error {
 		}
 	})
 	return nil
+}
+
+// listenError says why an address cannot be listened on, and what to do.
+func listenError(flag, addr string, err error) error {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("port of %s is in use: another server runs there; choose another with --%s", addr, flag)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return fmt.Errorf("this machine has no address %s; choose another with --%s", addr, flag)
+	case errors.Is(err, syscall.EACCES):
+		return fmt.Errorf("this user may not listen on %s; choose another port, above 1023, with --%s", addr, flag)
+	}
+	return fmt.Errorf("%s: %w", flag, err)
 }
 
 func (n *Node) serve(l net.Listener) {
@@ -229,7 +239,7 @@ func listenUnix(path string) (net.Listener, error) {
 	}
 	l, err := net.Listen("unix", path)
 	if err != nil {
-		return nil, fmt.Errorf("unix-socket: %w", err)
+		return nil, fmt.Errorf("unix-socket: %w; its folder must be there, and this user able to write to it", err)
 	}
 	return l, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/eiderdb/eider/internal/cmdline"
+	"github.com/eiderdb/eider/worker/duck"
 	"github.com/eiderdb/eider/worker/maintain"
 )
 
@@ -31,6 +32,11 @@ const (
 func main() {
 	sig := make(chan os.Signal, 2)
 	signal.Notify(sig, syscall.SIGTERM, os.Interrupt)
+	// The server tells clients apart by their application's name: a step that lost a race to
+	// writers is let go first when it comes again, on whatever connection of this process.
+	if _, ok := os.LookupEnv("PGAPPNAME"); !ok {
+		_ = os.Setenv("PGAPPNAME", fmt.Sprintf("eider-worker %d", os.Getpid()))
+	}
 	os.Exit(execute(context.Background(), os.Args[1:], os.Stdout, os.Stderr, os.LookupEnv, sig))
 }
 
@@ -58,6 +64,9 @@ func execute(ctx context.Context, args []string, out, errs io.Writer, getenv fun
 		return exitOK
 	}
 	fmt.Fprintln(errs, "eider:", maintain.Text(err))
+	if errors.Is(err, duck.ErrExtension) {
+		fmt.Fprintln(errs, "eider: DuckDB installs extensions from its repository; where that cannot be reached, --extension-dir (EIDER_EXTENSION_DIR) names a folder with NAME.duckdb_extension files of its version")
+	}
 	switch {
 	case cmdline.IsUsage(err), errors.Is(err, maintain.ErrOption):
 		return exitUsage

@@ -242,7 +242,7 @@ func (a *app) maintain(ctx context.Context, f *maintainFlags) error {
 func (a *app) once(ctx context.Context, f *maintainFlags, rep *maintain.Reporter, stop <-chan struct{}) (next time.Time, err error) {
 	cat, err := maintain.OpenCatalog(ctx, f.lake.DSN, f.lake.Schema)
 	if err != nil {
-		return next, err
+		return next, f.unconnected(err)
 	}
 	defer func() { _ = cat.Close(context.WithoutCancel(ctx)) }()
 	o, err := f.options(ctx, cat)

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -39,7 +41,9 @@ func TestCommandLine(t *testing.T) {
 		{"maintain --time-zone Moon", exitUsage, "--time-zone"},
 		{"maintain --max-time 0s", exitUsage, "--max-time"},
 		{"maintain --init-file /does/not/exist", exitUsage, "--init-file"},
-		{"maintain", exitFailed, "connect to the catalog"},
+		{"maintain --server 127.0.0.1:1", exitUsage, "--server: cannot parse"},
+		{"restore 5 --server 127.0.0.1:1", exitUsage, "postgres://USER@HOST:PORT/"},
+		{"maintain", exitFailed, "connect to the catalog: no server answers at 127.0.0.1:1: start one"},
 		{"maintain --catalog=x --server host=127.0.0.1\tport=1", exitFailed, "connect to the catalog"},
 	} {
 		code, out := worker(t, nowhere, strings.Split(c.args, " ")...)
@@ -49,6 +53,19 @@ func TestCommandLine(t *testing.T) {
 		if code != c.code || !strings.Contains(out, c.says) {
 			t.Errorf("%q: exit code %d, want %d with %q:\n%s", c.args, code, c.code, c.says, out)
 		}
+	}
+}
+
+// What cannot be loaded is told together with where else it may come from.
+func TestExtensionMissing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "postgres_scanner.duckdb_extension"), []byte("no extension"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, out := worker(t, nil, "restore", "5", "--extension-dir", dir)
+	if code != exitFailed || !strings.Contains(out, "extension is missing: postgres_scanner") || !strings.Contains(out, "EIDER_EXTENSION_DIR") {
+		t.Errorf("exit code %d\n%s", code, out)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -18,6 +19,7 @@ import (
 // lakeFlags say which lake a command works on, and how its DuckDB is opened.
 type lakeFlags struct {
 	server, catalog string
+	address         *pgx.ConnConfig // what server says
 	lake            duck.Lake
 	duck            duck.Options
 	initFile        string
@@ -63,9 +65,21 @@ func (f *lakeFlags) finish(a *app) error {
 		}
 		f.duck.Init = []string{string(text)}
 	}
+	var err error
+	if f.address, err = cmdline.ParseServer(f.server); err != nil {
+		return err
+	}
 	f.lake.Name = "lake"
 	f.lake.DSN = withDatabase(f.server, f.catalog)
 	return nil
+}
+
+// unconnected says what to do where err is that of a connection.
+func (f *lakeFlags) unconnected(err error) error {
+	if plain := cmdline.Unconnected(err, f.address, ""); plain != err {
+		return fmt.Errorf("connect to the catalog: %w", plain)
+	}
+	return err
 }
 
 // open opens DuckDB with the lake attached for reading.
@@ -149,7 +163,7 @@ func (a *app) restore(ctx context.Context, f *lakeFlags, o restore.Options) (err
 	o.DSN, o.Schema, o.DB, o.Lake, o.DataPath = f.lake.DSN, f.lake.Schema, db, f.lake.Name, f.lake.DataPath
 	res, err := restore.Run(ctx, o)
 	if err != nil {
-		return err
+		return f.unconnected(err)
 	}
 	line := restoreLine{Snapshot: res.Snapshot, New: res.New, Files: res.Files, Records: res.Records, Bytes: res.Bytes}
 	name := func(to *[]string, kind string, list []restore.Object) {
