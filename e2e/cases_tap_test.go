@@ -105,47 +105,53 @@ func TestB16a(t *testing.T) {
 }
 
 // H8a: A's flush has committed and looks at superseded relations of inlined rows; at that moment B's flush drops one. On PostgreSQL the clean-up
-// fails, so A takes the files away that it has just committed.
+// fails, so A takes the files away that it has just committed. In the other order A flushes the newer table, B the older.
 func TestH8a(t *testing.T) {
 	onBoth(t, func(ctx context.Context, t *testing.T, target script.Target, dsn string) {
 		data := t.TempDir()
-		a, b := openLake(ctx, t, dsn, data), openLake(ctx, t, dsn, data)
-		for _, table := range []string{"t", "u"} {
-			a.must(ctx, t, "CREATE TABLE lake."+table+" (i INTEGER)", "INSERT INTO lake."+table+" VALUES (1)",
-				"ALTER TABLE lake."+table+" ADD COLUMN s VARCHAR", "INSERT INTO lake."+table+" VALUES (2, 'x')")
-		}
-		// What B drops is what A asks for last before it drops anything itself.
-		const asks = `SELECT NULL FROM "public"."ducklake_inlined_data_2_`
-		committed, met := false, false
-		var once sync.Once
-		a.Before(func(sql string) bool {
-			committed = committed || strings.Contains(sql, "inline_flush")
-			if committed && strings.Contains(sql, asks) {
-				once.Do(func() {
-					met = true
-					b.must(ctx, t, "CALL ducklake_flush_inlined_data('lake', table_name => 'u')")
-				})
-			}
-			return true
-		})
-		_, err := a.sess.Exec(ctx, "CALL ducklake_flush_inlined_data('lake', table_name => 't')")
-		a.Before(nil)
-		if !met {
-			t.Fatal("A did not ask for the other table's relation")
-		}
-		c := openLake(ctx, t, dsn, data)
-		got := c.rows(ctx, t, "SELECT * FROM lake.t ORDER BY i") + " and " + c.rows(ctx, t, "SELECT * FROM lake.u ORDER BY i")
-		t.Logf("A's flush gives %v; there are %s", err, got)
-		const right = "1 | NULL; 2 | x and 1 | NULL; 2 | x"
-		switch {
-		case target.Name() == "pg":
-			if err == nil || got == right {
-				t.Errorf("PostgreSQL does what is right, so the case is of no use")
-			}
-		case got != right:
-			t.Errorf("A's flush gives %v, and then there are %s", err, got)
-		}
+		meetingFlushes(ctx, t, target, dsn, data, "t", "u", 2)
+		meetingFlushes(ctx, t, target, dsn, data, "w", "v", 3)
 	})
+}
+
+// meetingFlushes: A flushes one table, B the other before A asks for its relation, whose id is given. The tables are made in the order of their names.
+func meetingFlushes(ctx context.Context, t *testing.T, target script.Target, dsn, data, own, other string, id int) {
+	t.Helper()
+	a, b := openLake(ctx, t, dsn, data), openLake(ctx, t, dsn, data)
+	for _, table := range []string{min(own, other), max(own, other)} {
+		a.must(ctx, t, "CREATE TABLE lake."+table+" (i INTEGER)", "INSERT INTO lake."+table+" VALUES (1)",
+			"ALTER TABLE lake."+table+" ADD COLUMN s VARCHAR", "INSERT INTO lake."+table+" VALUES (2, 'x')")
+	}
+	asks := fmt.Sprintf(`SELECT NULL FROM "public"."ducklake_inlined_data_%d_`, id)
+	committed, met := false, false
+	var once sync.Once
+	a.Before(func(sql string) bool {
+		committed = committed || strings.Contains(sql, "inline_flush")
+		if committed && strings.Contains(sql, asks) {
+			once.Do(func() {
+				met = true
+				b.must(ctx, t, fmt.Sprintf("CALL ducklake_flush_inlined_data('lake', table_name => '%s')", other))
+			})
+		}
+		return true
+	})
+	_, err := a.sess.Exec(ctx, fmt.Sprintf("CALL ducklake_flush_inlined_data('lake', table_name => '%s')", own))
+	a.Before(nil)
+	if !met {
+		t.Fatal("A did not ask for the other table's relation")
+	}
+	c := openLake(ctx, t, dsn, data)
+	got := c.rows(ctx, t, "SELECT * FROM lake."+own+" ORDER BY i") + " and " + c.rows(ctx, t, "SELECT * FROM lake."+other+" ORDER BY i")
+	t.Logf("A's flush of %s gives %v; there are %s", own, err, got)
+	const right = "1 | NULL; 2 | x and 1 | NULL; 2 | x"
+	switch {
+	case target.Name() == "pg":
+		if err == nil || got == right {
+			t.Errorf("PostgreSQL does what is right, so the case is of no use")
+		}
+	case got != right:
+		t.Errorf("A's flush of %s gives %v, and then there are %s", own, err, got)
+	}
 }
 
 // The whole kind of H8: B flushes everything before each single statement that A's flush sends after its commit. Whatever A's call reports, all
