@@ -287,10 +287,14 @@ func TestFsckFiles(t *testing.T) {
 		}
 		b, u := sql("UPDATE ducklake_data_file SET footer_size = footer_size + 1", "UPDATE ducklake_data_file SET footer_size = footer_size - 1")
 		swap("footer-size", b, u)
+		id := one(ctx, t, c, "SELECT data_file_id FROM ducklake_data_file WHERE record_count = 1000")
+		start := one(ctx, t, c, "SELECT row_id_start FROM ducklake_data_file WHERE record_count = 1000")
+		b, u = sql("UPDATE ducklake_data_file SET row_id_start = NULL WHERE data_file_id = "+id, "UPDATE ducklake_data_file SET row_id_start = "+start+" WHERE data_file_id = "+id)
+		swap("row-id-missing", b, u)
 		b, u = sql("UPDATE ducklake_delete_file SET delete_count = delete_count + 1", "UPDATE ducklake_delete_file SET delete_count = delete_count - 1")
 		swap("delete-positions", b, u)
 		// The same deletes, inlined as well: DuckDB then loses later deletes of the file. A repair takes them away.
-		id := one(ctx, t, c, "SELECT data_file_id FROM ducklake_delete_file")
+		id = one(ctx, t, c, "SELECT data_file_id FROM ducklake_delete_file")
 		b, u = sql("CREATE TABLE IF NOT EXISTS public.ducklake_inlined_delete_1 (file_id bigint, row_id bigint, begin_snapshot bigint); INSERT INTO public.ducklake_inlined_delete_1 VALUES ("+
 			id+", 3, (SELECT max(snapshot_id) FROM ducklake_snapshot))", "SELECT 1")
 		swap("delete-overlap", b, u)

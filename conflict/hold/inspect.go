@@ -14,6 +14,8 @@ type Inspection struct {
 	Footer int64
 	// Rows is the number of rows of a Parquet file.
 	Rows int64
+	// RowIDs says that the ids of a data file's rows are inside.
+	RowIDs bool
 	// Encrypted says that the footer is encrypted. It was read with the key of File.
 	Encrypted bool
 }
@@ -36,10 +38,8 @@ func (v *Verifier) Inspect(ctx context.Context, f *File) (in Inspection, err err
 	}
 	in.Footer = int64(binary.LittleEndian.Uint32(end[:4]))
 	in.Encrypted = string(end[4:]) == "PARE"
-	err = guarded(func() error {
-		in.Rows = r.pq.NumRows()
-		return nil
-	})
+	ft, err := r.footer()
+	in.Rows, in.RowIDs = ft.rows, ft.embeds()
 	return in, err
 }
 

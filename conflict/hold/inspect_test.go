@@ -14,7 +14,7 @@ import (
 // The files of the scenarios are what the catalog says of them, encrypted ones too.
 func TestInspect(t *testing.T) {
 	t.Parallel()
-	plain, encrypted := 0, 0
+	plain, encrypted, inside := 0, 0, 0
 	ctx := context.Background()
 	for _, s := range scenarios(t) {
 		v := hold.New(hold.Options{Files: s.reach(t)})
@@ -30,6 +30,11 @@ func TestInspect(t *testing.T) {
 			if in.Size != r.Size || in.Rows != r.Records || r.Footer != 0 && in.Footer != r.Footer || in.Encrypted != (r.Key != nil) {
 				t.Errorf("%s/%s: %+v, want %+v", s.name, r.Path, in, r)
 			}
+			if in.RowIDs {
+				inside++
+			} else if r.Start == nil {
+				t.Errorf("%s/%s has no row-id start and no ids inside", s.name, r.Path)
+			}
 			if n, err := v.Length(ctx, f); n != r.Size || err != nil {
 				t.Errorf("%s/%s: %d bytes, %v", s.name, r.Path, n, err)
 			}
@@ -44,8 +49,8 @@ func TestInspect(t *testing.T) {
 			}
 		}
 	}
-	if plain == 0 || encrypted == 0 {
-		t.Errorf("%d plain files, %d encrypted ones", plain, encrypted)
+	if plain == 0 || encrypted == 0 || inside == 0 || inside == plain+encrypted {
+		t.Errorf("%d plain files, %d encrypted ones, %d with their rows' ids", plain, encrypted, inside)
 	}
 }
 

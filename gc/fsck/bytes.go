@@ -36,6 +36,7 @@ type job struct {
 	format       string
 	rows         int64 // record_count or delete_count
 	data         int64 // of a delete file
+	noStart      bool  // no row_id_start
 	partial      bool  // it holds deletes of several snapshots
 
 	in  hold.Inspection
@@ -63,7 +64,7 @@ type looker struct {
 func (c *checker) lookAtFiles() error {
 	l := &looker{c: c, added: map[addition]*gone{}}
 	err := c.r.Each(c.ctx, "ducklake_data_file", dataFileColumns+" file_format", func(r *lake.Row) error {
-		j := job{owner: owner{id: r.Num(0)}, table: r.Num(1), begin: r.Num(2), live: c.live(r.Span(2)), format: r.Text(13), rows: r.Num(6)}
+		j := job{owner: owner{id: r.Num(0)}, table: r.Num(1), begin: r.Num(2), live: c.live(r.Span(2)), format: r.Text(13), rows: r.Num(6), noStart: !r.Has(9)}
 		return l.take(&j, r, 12)
 	})
 	if err != nil {
@@ -191,6 +192,9 @@ func (l *looker) report(j *job) {
 		}
 		if !j.deletes && j.in.Rows != j.rows {
 			add(FileRows, "%s has %d rows, record_count is %d", j.file.Path, j.in.Rows, j.rows)
+		}
+		if !j.deletes && j.noStart && !j.in.RowIDs {
+			add(RowIDMissing, "%s has not the ids of its rows, and row_id_start is NULL", j.file.Path)
 		}
 	}
 	if j.deletes {

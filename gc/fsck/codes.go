@@ -100,6 +100,7 @@ const (
 	FileSize           Code = "file-size"
 	FooterSize         Code = "footer-size"
 	FileRows           Code = "file-rows"
+	RowIDMissing       Code = "row-id-missing"
 	DeletePosition     Code = "delete-position"
 	DeletePositions    Code = "delete-positions"
 	DeleteOverlap      Code = "delete-overlap"
@@ -194,6 +195,7 @@ func Codes() []CodeInfo {
 		{FileSize, Error, "a file's size is not file_size_bytes", ""},
 		{FooterSize, Error, "a Parquet file's footer is not as long as footer_size", ""},
 		{FileRows, Error, "a Parquet file's row count is not record_count", ""},
+		{RowIDMissing, Error, "a data file has no row_id_start, and its rows' ids are not inside: its rows have none", ""},
 		{DeletePosition, Error, "a delete file deletes a row that its data file does not have", ""},
 		{DeletePositions, Error, "a delete file deletes another number of rows than delete_count, or one of them twice", ""},
 		{DeleteOverlap, Error, "rows are deleted by a delete file and inlined as well: later deletes of the file are not seen", "removes the inlined deletes that the delete file has"},
