@@ -136,6 +136,10 @@ func TestRowIDStarts(t *testing.T) {
 		{"another start", with("1 20 0"), with("1 20 5"), 2},
 		{"the other way round", with("1 20 NULL"), with("1 20 0"), 2},
 		{"another count", with("1 20 0"), with("1 21 NULL"), 2},
+		{"one of two equal rows", with("1 20 0", "1 20 0"), with("1 20 NULL", "1 20 7"), 2},
+		{"no number", with("1 20 #now"), with("1 20 NULL"), 2},
+		{"none on pg", with("1 20 0"), with("1 20 0", "2 20 NULL"), 1},
+		{"another table's", []Table{table("ducklake_table_stats", columns, "1 20 0")}, []Table{table("ducklake_table_stats", columns, "1 20 NULL")}, 2},
 	} {
 		if d := compareTables(tc.pg, tc.eider); len(d) != tc.diffs {
 			t.Errorf("%s: %v", tc.name, d)

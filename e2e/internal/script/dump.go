@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -20,7 +21,7 @@ type Table struct {
 func (t Table) lines() []string {
 	out := make([]string, len(t.Rows))
 	for i, r := range t.Rows {
-		out[i] = strings.Join(r, " | ")
+		out[i] = strings.Join(r, separator)
 	}
 	sort.Strings(out)
 	return out
@@ -232,43 +233,54 @@ func replaceIDs(t Table, ids map[string]string) Table {
 }
 
 const (
+	separator = " | "
 	onlyPG    = ": only on pg: "
 	onlyEider = ": only on eider: "
 )
 
-// withoutStarts takes out pairs of differences that are one data file with and without a row-id start: Eider stores NULL for files
-// that have their rows' ids inside, PostgreSQL the number that the client sent. A file that has not cannot be read without a start, which
-// the health check at the end of each script would show.
+// withoutStarts takes out the one difference that Eider makes in catalogs: where DuckLake's client sends a row-id start for a data file that has
+// its rows' ids inside, Eider stores NULL, so that merges keep those ids. Nothing else about starts is let pass: a pair of rows has to be equal
+// in all other columns, the start has to be a number on PostgreSQL and NULL on Eider, and not the other way round. That the ids are inside of every
+// file whose start is NULL is looked up in the files at the end of each script (see health).
 func withoutStarts(diffs []string, column int) []string {
-	var out []string
-	null := map[string]int{}
-	masked := func(row string) (string, bool) {
-		fields := strings.Split(row, " | ")
-		if column < 0 || column >= len(fields) {
-			return row, false
-		}
-		was := fields[column]
-		fields[column] = "NULL"
-		return strings.Join(fields, " | "), was == "NULL"
+	if column < 0 {
+		return diffs
 	}
-	for _, d := range diffs {
-		if _, row, ok := strings.Cut(d, onlyEider); ok {
-			if row, isNull := masked(row); isNull {
-				null[row]++
+	const null, number = "NULL ", "number "
+	// half is what a difference is half of a pair by: a row without its start, and what stands there. It is empty if the difference is none.
+	half := func(d string) (kind, rest string) {
+		_, row, eider := strings.Cut(d, onlyEider)
+		if !eider {
+			if _, row, _ = strings.Cut(d, onlyPG); row == "" {
+				return "", ""
 			}
 		}
+		fields := strings.Split(row, separator)
+		if column >= len(fields) {
+			return "", ""
+		}
+		start := fields[column]
+		fields[column] = ""
+		_, err := strconv.ParseUint(start, 10, 63)
+		switch {
+		case eider && start == "NULL":
+			kind = null
+		case !eider && err == nil:
+			kind = number
+		}
+		return kind, strings.Join(fields, separator)
+	}
+	halves := map[string]int{}
+	for _, d := range diffs {
+		kind, rest := half(d)
+		halves[kind+rest]++
 	}
 	gone := map[string]int{}
+	var out []string
 	for _, d := range diffs {
-		if _, row, ok := strings.Cut(d, onlyPG); ok {
-			if row, isNull := masked(row); !isNull && null[row] > 0 {
-				null[row]--
-				gone[row]++
-				continue
-			}
-		}
-		if _, row, ok := strings.Cut(d, onlyEider); ok && gone[row] > 0 {
-			gone[row]--
+		kind, rest := half(d)
+		if kind != "" && gone[kind+rest] < min(halves[null+rest], halves[number+rest]) {
+			gone[kind+rest]++
 			continue
 		}
 		out = append(out, d)

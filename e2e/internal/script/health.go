@@ -8,7 +8,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/eiderdb/eider/conflict/hold"
 	"github.com/eiderdb/eider/gc/fsck"
+	"github.com/eiderdb/eider/lake/files"
 	"github.com/eiderdb/eider/lake/pgsource"
 )
 
@@ -19,7 +21,18 @@ type Finding struct {
 }
 
 // Findings checks the invariants of every lake in a database, all rows read in one transaction. Remarks are no findings.
-func Findings(ctx context.Context, dsn string) (out []Finding, err error) {
+func Findings(ctx context.Context, dsn string) ([]Finding, error) { return findings(ctx, dsn, nil) }
+
+// FileFindings checks the lakes' files below a folder too.
+func FileFindings(ctx context.Context, dsn, data string) ([]Finding, error) {
+	set, err := files.New(files.Config{Paths: []string{data}})
+	if err != nil {
+		return nil, err
+	}
+	return findings(ctx, dsn, &fsck.Files{Verifier: hold.New(hold.Options{Files: set, CacheEntries: -1})})
+}
+
+func findings(ctx context.Context, dsn string, look *fsck.Files) (out []Finding, err error) {
 	c, err := pgconn.Connect(ctx, dsn)
 	if err != nil {
 		return nil, err
@@ -31,7 +44,7 @@ func Findings(ctx context.Context, dsn string) (out []Finding, err error) {
 	}
 	defer func() { err = errors.Join(err, view.Close(ctx)) }()
 	for _, schema := range view.Lakes() {
-		rep, err := fsck.Check(ctx, view.Lake(schema), fsck.Options{Lake: schema})
+		rep, err := fsck.Check(ctx, view.Lake(schema), fsck.Options{Lake: schema, Files: look})
 		if err != nil {
 			return nil, fmt.Errorf("schema %s: %w", schema, err)
 		}
@@ -47,7 +60,7 @@ func Findings(ctx context.Context, dsn string) (out []Finding, err error) {
 // health checks every lake in the script's database. What is found and the script does
 // not announce is a failure, and so is an announced finding that is not there.
 func (r *runner) health(ctx context.Context) error {
-	found, err := Findings(ctx, r.t.DSN(r.db))
+	found, err := FileFindings(ctx, r.t.DSN(r.db), r.data)
 	if err != nil {
 		return err
 	}
