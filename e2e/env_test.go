@@ -36,6 +36,7 @@ type env struct {
 
 	skipped     atomic.Int64 // comparisons left out because there is no PostgreSQL, or another version of it
 	storageless atomic.Int64 // tests left out because there is no object storage
+	mountless   atomic.Int64 // tests left out because this user may not mount a file system
 	mu          sync.Mutex
 	totals      totals
 
@@ -79,6 +80,9 @@ func (e *env) close() {
 	}
 	if n := e.storageless.Load(); n > 0 {
 		fmt.Printf("\n!!! OBJECT STORAGE IS MISSING: %d tests of lakes in buckets were SKIPPED (scripts/fetch-duckdb.sh fetches SeaweedFS, where there is one for the machine)\n\n", n)
+	}
+	if n := e.mountless.Load(); n > 0 {
+		fmt.Printf("\n!!! NO FILE SYSTEM MAY BE MOUNTED: %d tests of a full disk were SKIPPED (run as root)\n\n", n)
 	}
 	if t := e.totals; t.scripts > 0 {
 		fmt.Printf("e2e: %d scripts, %d statements, %d equal outcomes, %d differences, %d pinned differences\n", t.scripts, t.statements, t.compared, t.differences, t.pinned)
