@@ -38,17 +38,21 @@ const (
 	Fsck    Kind = "fsck"    // the invariants of a healthy lake; it only reports
 )
 
-// Kinds are all kinds, in the order of a round.
+// Maintain is what DuckDB is needed for: flushes, merges, rewrites. It is no job of the server,
+// whose history has the runs of "eider maintain" by this name.
+const Maintain Kind = "maintain"
+
+// Kinds are all kinds of the server's jobs, in the order of a round.
 func Kinds() []Kind { return []Kind{Expire, Trim, Cleanup, Orphans, Fsck} }
 
-// ParseKind reads the name of a kind: ErrKind when there is no such one.
+// ParseKind reads the name of a kind, Maintain among them: ErrKind when there is no such one.
 func ParseKind(s string) (Kind, error) {
-	for _, k := range Kinds() {
+	for _, k := range append(Kinds(), Maintain) {
 		if string(k) == s {
 			return k, nil
 		}
 	}
-	return "", fmt.Errorf("%w: %q (there are expire, trim, cleanup, orphans, fsck)", ErrKind, s)
+	return "", fmt.Errorf("%w: %q (there are expire, trim, cleanup, orphans, fsck, and maintain, which only \"eider maintain\" does)", ErrKind, s)
 }
 
 // Job does the work of one kind on one lake. It keeps no state between calls that the
@@ -159,6 +163,22 @@ func (r *Result) Note(format string, args ...any) {
 		}
 	}
 	r.Notes = append(r.Notes, n)
+}
+
+// Merge adds what another result says: what was done next.
+func (r *Result) Merge(o *Result) {
+	for what, n := range o.Counts {
+		r.Count(what, n)
+	}
+	r.Bytes += o.Bytes
+	r.Deferred += o.Deferred
+	for _, n := range o.Notes {
+		r.Note("%s", n)
+	}
+	for _, i := range o.Items {
+		r.Add(i)
+	}
+	r.Cut = r.Cut || o.Cut
 }
 
 // Clone returns a copy that does not change with r.

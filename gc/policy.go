@@ -102,6 +102,13 @@ const (
 	NameTriggerAge       = "trigger-age"
 	NameTriggerFiles     = "trigger-files"
 	NameTriggerBytes     = "trigger-bytes"
+	NameFlush            = "flush"
+	NameMinInlined       = "min-inlined-rows"
+	NameMerge            = "merge"
+	NameMinFiles         = "min-small-files"
+	NameTiers            = "tiers"
+	NameRewrite          = "rewrite"
+	NameDeleteThreshold  = "delete-threshold"
 )
 
 // Mode says what the scheduler does with a kind of job.
@@ -141,6 +148,13 @@ var defs = []Def{
 	{NameTriggerAge, "duration, none", none, LevelLake, "A round begins early when the oldest snapshot that may go is so old: it has no tag and is not the newest.", orNone(parseDuration)},
 	{NameTriggerFiles, "number, none", none, LevelLake, "A round begins early when so many files are scheduled for deletion.", orNone(parseCount)},
 	{NameTriggerBytes, "size, none", none, LevelLake, "A round begins early when data files of so many bytes are kept for old snapshots only.", orNone(parseBytes)},
+	{NameFlush, "on, off", "on", LevelTable, `Whether "eider maintain" writes inlined rows and deletes into files.`, oneOf("on", "off")},
+	{NameMinInlined, "number", "1", LevelTable, "It does so for a table when so many of them wait.", parseCount},
+	{NameMerge, "on, off", "on", LevelTable, `Whether "eider maintain" merges small files, tier by tier.`, oneOf("on", "off")},
+	{NameMinFiles, "number", "2", LevelTable, "It does so when a tier of a table has so many files to merge; 2 at least.", atLeastCount(2)},
+	{NameTiers, "MIN-MAX:TARGET, ...", defaultTiers, LevelTable, "Classes of files by size, from small to large, and the size of the files that those of a class are merged into.", parseTiers},
+	{NameRewrite, "on, off", "on", LevelTable, `Whether "eider maintain" rewrites files of which much is deleted.`, oneOf("on", "off")},
+	{NameDeleteThreshold, "number", "0.25", LevelTable, "It does so when so much of a file is deleted, above 0 and at most 1.", parsePart},
 }
 
 // Defs are all policies, in the order in which they are shown.

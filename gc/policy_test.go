@@ -94,6 +94,16 @@ func TestCheck(t *testing.T) {
 		{gc.Scope{}, "windows", "Mon Tue", "write days and hours"},
 		{gc.Scope{}, "windows", "22:00-23:00 Mon", "write days and hours"},
 		{gc.Scope{}, "windows", "Someday", "names no days"},
+		{gc.Scope{Lake: "l", Schema: "s", Table: "t"}, "tiers", "0-1MiB:5MiB, 1MiB-10MiB:32MiB", ""},
+		{gc.Scope{}, "tiers", "0-5MiB:4MiB", "merges files into itself"},
+		{gc.Scope{}, "tiers", "", "is not MIN-MAX:TARGET"},
+		{gc.Scope{}, "flush", "dry-run", "say on or off"},
+		{gc.Scope{}, "min-inlined-rows", "0", "from 1 on"},
+		{gc.Scope{}, "min-small-files", "1", "at least 2"},
+		{gc.Scope{}, "delete-threshold", "1", ""},
+		{gc.Scope{}, "delete-threshold", "0", "above 0"},
+		{gc.Scope{}, "delete-threshold", "1.01", "above 0"},
+		{gc.Scope{}, "delete-threshold", "NaN", "above 0"},
 	} {
 		err := gc.Check(gc.Setting{Scope: c.scope, Name: c.name, Value: c.value})
 		if (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), c.want) || !errors.Is(err, gc.ErrPolicy)) {
@@ -209,7 +219,7 @@ func TestProblems(t *testing.T) {
 			t.Errorf("%s: %d problems, want %d", lake, got, want)
 		}
 	}
-	for _, x := range gc.NewSet([]gc.Setting{set("l", "", "", "every", "2h")}).For("l").InForce() {
+	for _, x := range gc.NewSet([]gc.Setting{set("l", "", "", "every", "2h")}).For("l").InForce("", "") {
 		if x.Name == "every" && (x.Value != "2h" || !x.Set || x.From.Lake != "l") || x.Name == "windows" && x.Set {
 			t.Errorf("%+v", x)
 		}

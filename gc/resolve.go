@@ -11,6 +11,26 @@ import (
 type Set struct {
 	rows     []parsed
 	problems []Problem
+	defaults Defaults
+}
+
+// Defaults are the values that count where nothing is set, of policies for which the server is
+// configured with another default than their own. Each must pass Check for the catalog.
+type Defaults map[string]string
+
+// WithDefaults returns the set with other defaults. It does not change s.
+func (s *Set) WithDefaults(d Defaults) *Set {
+	o := *s
+	o.defaults = d
+	return &o
+}
+
+// defaultOf is the value that counts where nothing is set.
+func (s *Set) defaultOf(d *Def) string {
+	if v, ok := s.defaults[d.Name]; ok {
+		return v
+	}
+	return d.Default
 }
 
 type parsed struct {
@@ -116,9 +136,9 @@ func (p *Policies) value(name string, sc Scope) any {
 		return x.val
 	}
 	d := defOf(name)
-	v, err := d.parse(d.Default)
+	v, err := d.parse(p.set.defaultOf(d))
 	if err != nil {
-		panic("gc: default of " + name + ": " + err.Error()) // a defect of defs, and tested
+		panic("gc: default of " + name + ": " + err.Error()) // a defect of defs, and tested, or of who made the Defaults
 	}
 	return v
 }
@@ -254,12 +274,13 @@ type InForce struct {
 	Set   bool // false: the default
 }
 
-// InForce lists all policies as they count for the lake.
-func (p *Policies) InForce() []InForce {
+// InForce lists all policies as they count for a schema or table of the lake, or, without
+// names, for the lake. Those that cannot be set for it count as they do for the lake.
+func (p *Policies) InForce(schema, table string) []InForce {
 	out := make([]InForce, 0, len(defs))
 	for i := range defs {
-		x := InForce{Name: defs[i].Name, Value: defs[i].Default}
-		if s, ok := p.find(defs[i].Name, Scope{Lake: p.lake}); ok {
+		x := InForce{Name: defs[i].Name, Value: p.set.defaultOf(&defs[i])}
+		if s, ok := p.find(defs[i].Name, Scope{Lake: p.lake, Schema: schema, Table: table}); ok {
 			x.Value, x.From, x.Set = s.Value, s.Scope, true
 		}
 		out = append(out, x)

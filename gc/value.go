@@ -133,6 +133,25 @@ func parseCount(s string) (any, error) {
 	return n, nil
 }
 
+func atLeastCount(low int64) parser {
+	return func(s string) (any, error) {
+		v, err := parseCount(s)
+		if n, ok := v.(int64); ok && n < low {
+			return nil, fmt.Errorf("at least %d", low)
+		}
+		return v, err
+	}
+}
+
+// parsePart reads a part of a whole.
+func parsePart(s string) (any, error) {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(f > 0 && f <= 1) {
+		return nil, errors.New("a number above 0 and at most 1")
+	}
+	return f, nil
+}
+
 // parseBytes takes whole numbers only, and units as they are written.
 func parseBytes(s string) (any, error) {
 	number, u := bytesize.Cut(s)

@@ -22,6 +22,7 @@ type sessionFuncs struct {
 
 var (
 	_ exec.Session               = sessionFuncs{}
+	_ exec.Ender                 = sessionFuncs{}
 	_ pgcatalog.SettingsLister   = sessionFuncs{}
 	_ pgcatalog.ActivityLister   = sessionFuncs{}
 	_ pgcatalog.AdvisoryLocker   = sessionFuncs{}
@@ -78,6 +79,9 @@ func (f sessionFuncs) Notice(e *pgerr.Error) {
 		_ = f.s.notice(f.out, e)
 	}
 }
+
+// OnEnd implements exec.Ender.
+func (f sessionFuncs) OnEnd(do func()) { f.s.ends = append(f.s.ends, do) }
 
 // Settings lists the parameters for pg_settings.
 func (f sessionFuncs) Settings() []pgcatalog.Setting {

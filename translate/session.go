@@ -132,6 +132,7 @@ type Session struct {
 	space    atomic.Uint64 // schema of the lake that the transaction works on, severalSpaces, or 0
 	holds    atomic.Pointer[heldView]
 	attempts attempts
+	ends     []func() // see exec.Ender
 	closed   bool
 }
 
@@ -186,10 +187,13 @@ func (s *Session) Close() {
 	}
 	s.closed = true
 	s.abort()
+	for _, f := range s.ends {
+		f()
+	}
 	s.dropAllPortals(true)
 	s.unlistenAll()
 	s.shared.leave(s)
-	s.shared.clients.leave(s.clientKey())
+	s.shared.clients.leave(s.clientKey(), s.now())
 	s.temp.Reset()
 }
 
@@ -239,7 +243,7 @@ func NewSession(d Deps, o SessionOptions) (*Session, error) {
 		return nil, s.toPG(context.Background(), err)
 	}
 	s.shared.join(s)
-	s.turn.client = s.shared.clients.join(s.clientKey())
+	s.turn.client = s.shared.clients.join(s.clientKey(), s.now())
 	return s, nil
 }
 

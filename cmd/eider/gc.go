@@ -41,7 +41,8 @@ turns maintenance on for all lakes of the catalog; eider gc status shows what it
 named by its metadata schema (--lake; public, unless the client says METADATA_SCHEMA).
 
 Kinds of jobs, in the order of a round: expire (snapshots), trim (metadata that nothing needs), cleanup (files whose scheduled time
-has passed), orphans (files that nothing names), fsck (checks).
+has passed), orphans (files that nothing names), fsck (checks). What needs DuckDB - flushes, merges, rewrites - is done by "eider maintain", whose
+runs are jobs of the kind maintain here.
 
 Exit codes: 0 well done, 1 the command or a job that it waited for has failed or did not finish, 2 wrong use.`,
 		Args: cmdline.Exactly(0, "a command: run, plan, status, jobs, pause, resume, cancel, policy or quarantine"),
@@ -84,19 +85,28 @@ Exit codes: 0 well done, 1 the command or a job that it waited for has failed or
 // kinds takes names of kinds.
 func kinds(_ *cobra.Command, args []string) error {
 	for _, a := range args {
-		if _, err := gc.ParseKind(a); err != nil {
+		k, err := gc.ParseKind(a)
+		if err != nil {
 			return cmdline.Usage(err)
+		}
+		if k == gc.Maintain {
+			return cmdline.Usagef("%s is no job of the server: \"eider maintain\" does it", k)
 		}
 	}
 	return nil
 }
 
-// oneKind takes the name of a kind, or none.
+// oneKind takes the name of a kind that can be paused, or none.
 func oneKind(c *cobra.Command, args []string) error {
 	if len(args) > 1 {
 		return cmdline.Usagef("%s takes one kind of job, or none for all", c.CommandPath())
 	}
-	return kinds(c, args)
+	for _, a := range args {
+		if _, err := gc.ParseKind(a); err != nil {
+			return cmdline.Usage(err)
+		}
+	}
+	return nil
 }
 
 // options are those of gc_run and gc_plan.
@@ -297,7 +307,7 @@ func (g *gcCommand) policyCommand() *cobra.Command {
 	cmd.PersistentFlags().StringVar(&g.table, "table", "", "table of the schema")
 	cmd.AddCommand(
 		&cobra.Command{
-			Use: "list", Short: "List what is set; with --lake, what counts for a lake", Args: cmdline.Exactly(0, "no arguments"), RunE: g.with(g.listPolicies),
+			Use: "list", Short: "List what is set; with --lake, what counts for a lake, or its --schema and --table", Args: cmdline.Exactly(0, "no arguments"), RunE: g.with(g.listPolicies),
 		},
 		&cobra.Command{
 			Use: "set NAME VALUE", Short: "Set a policy", Args: cmdline.Exactly(2, "the name of a policy and a value"),
@@ -333,7 +343,7 @@ func (g *gcCommand) scope() gc.Scope { return gc.Scope{Lake: g.lake, Schema: g.s
 
 func (g *gcCommand) listPolicies(ctx context.Context, conn *pgx.Conn, _ []string) error {
 	if g.lake != "" {
-		list, err := records(ctx, conn, "SELECT * FROM eider.gc_policies($1)", g.lake)
+		list, err := records(ctx, conn, "SELECT * FROM eider.gc_policies($1, $2, $3)", g.lake, g.schema, g.table)
 		if err != nil {
 			return err
 		}
@@ -374,6 +384,6 @@ func (g *gcCommand) resetPolicy(ctx context.Context, conn *pgx.Conn, args []stri
 
 // listSet lists all that is set, after a change.
 func (g *gcCommand) listSet(ctx context.Context, conn *pgx.Conn) error {
-	g.lake = ""
+	g.lake, g.schema, g.table = "", "", ""
 	return g.listPolicies(ctx, conn, nil)
 }

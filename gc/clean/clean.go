@@ -27,6 +27,9 @@ type Options struct {
 	// by which Fence and Commit judge. A request may ask for a longer one, and a
 	// shorter one counts for nothing. Its error ends a run before anything is deleted. nil: none is stored.
 	Grace func(txn *store.Txn, lake string) (time.Duration, error)
+	// Keep is the policy quarantine-keep of a lake as a transaction finds it stored. A request may
+	// ask for a longer one: a shorter one would take from others what they can still bring back. nil: none is stored.
+	Keep func(txn *store.Txn, lake string) (time.Duration, error)
 	// Commit commits what a job writes.
 	Commit meta.Committer
 	// Writing is when the oldest transaction began, of those that are open in any catalog

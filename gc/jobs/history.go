@@ -24,7 +24,7 @@ const (
 	Failed      State = "failed"
 	Stopped     State = "stopped"     // by a pause, a policy, a closed window or the server's end; it goes on when it is due
 	Cancelled   State = "cancelled"   // by somebody
-	Interrupted State = "interrupted" // by a crash
+	Interrupted State = "interrupted" // by a crash, of the server or of the worker
 	Skipped     State = "skipped"     // asked for in a round, but off or paused: it never ran
 )
 
@@ -222,7 +222,7 @@ func briefly(r *meta.Row) brief {
 	b := brief{id: r.Num("id"), key: lakeKind{r.Text("lake"), gc.Kind(r.Text("kind"))}, state: State(r.Text("state"))}
 	switch scheduled := r.Text("asked_by") == gc.Scheduler; b.state {
 	case Done:
-		b.told = scheduled || !r.Truth("dry_run") && r.Text("options") == ""
+		b.told = scheduled || !r.Truth("dry_run") && (b.key.kind == gc.Maintain || r.Text("options") == "")
 	case Cancelled:
 		b.told = scheduled
 	}

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -32,6 +31,8 @@ type Options struct {
 	Logger *slog.Logger
 	// Metrics counts; nothing is counted when nil.
 	Metrics *Metrics
+	// Defaults count where no policy is set; nil for the policies' own.
+	Defaults gc.Defaults
 	// Manual turns the scheduler off: only jobs that somebody asks for are run.
 	Manual bool
 	// Tick is how often the manager looks for what is due. Default one minute.
@@ -96,6 +97,7 @@ type catalogState struct {
 	nextID   int64  // of the next job
 	queue    []*job // waiting, in order
 	current  *job   // at work
+	outside  []*job // runs of workers, see Begin
 	past     map[lakeKind]past
 	lakes    map[string]Measure
 	problems string // of policies, as they were logged last
@@ -119,6 +121,11 @@ type job struct {
 	ended  chan struct{} // closed when the entry is final
 	cancel context.CancelCauseFunc
 	saved  time.Time // when its progress was written last
+
+	// Of runs of workers.
+
+	session int32 // the worker's
+	stop    error // why it was asked to end; guarded by Manager.mu
 }
 
 // New makes a Manager. Run makes it work.
@@ -200,7 +207,7 @@ func (m *Manager) state(ctx context.Context, cat *store.Catalog) (*catalogState,
 
 // note remembers the end of a job. REQUIRES: Manager.mu.
 func (st *catalogState) note(e *Entry) {
-	if e.AskedBy != gc.Scheduler && (len(e.Overrides) > 0 || e.State == Cancelled) || e.State == Skipped {
+	if e.Kind != gc.Maintain && e.AskedBy != gc.Scheduler && (len(e.Overrides) > 0 || e.State == Cancelled) || e.State == Skipped {
 		return // it says nothing about what the policies ask for
 	}
 	key := lakeKind{e.Lake, e.Kind}
@@ -243,12 +250,13 @@ func (m *Manager) Submit(ctx context.Context, a Ask) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.By == gc.Scheduler {
-		a.By = strconv.Quote(a.By) // a user of the name is not the scheduler
-	}
+	a.By = userName(a.By)
 	for _, k := range a.Kinds {
+		if k == gc.Maintain {
+			return nil, fmt.Errorf("%w %s: \"eider maintain\" does it, with DuckDB", ErrUnavailable, k)
+		}
 		if m.o.Jobs[k] == nil {
-			return nil, fmt.Errorf("%w: %s", ErrUnavailable, k)
+			return nil, fmt.Errorf("%w %s", ErrUnavailable, k)
 		}
 	}
 	refuse := len(a.Kinds) > 0 && !a.Skip
@@ -257,7 +265,7 @@ func (m *Manager) Submit(ctx context.Context, a Ask) ([]int64, error) {
 	}
 	var list []Entry
 	err = meta.Read(ctx, cat, func(txn *store.Txn) (err error) {
-		list, err = choose(ctx, txn, &a, refuse)
+		list, err = choose(ctx, txn, &a, refuse, m.o.Defaults)
 		return err
 	})
 	if err != nil {
@@ -276,7 +284,7 @@ func (m *Manager) Submit(ctx context.Context, a Ask) ([]int64, error) {
 
 // choose makes the entries of a request: queued, or skipped with the reason. With refuse, a
 // kind that is skipped everywhere is an error.
-func choose(ctx context.Context, txn *store.Txn, a *Ask, refuse bool) ([]Entry, error) {
+func choose(ctx context.Context, txn *store.Txn, a *Ask, refuse bool, defaults gc.Defaults) ([]Entry, error) {
 	var lakes []string
 	for _, l := range meta.Lakes(txn) {
 		if a.Lake == "" || a.Lake == l.Name() {
@@ -293,7 +301,7 @@ func choose(ctx context.Context, txn *store.Txn, a *Ask, refuse bool) ([]Entry, 
 	if x, all := paused(hold, ""); all && !a.DryRun && !a.Skip {
 		return nil, x.err() // nothing of a round would be left but plans
 	}
-	set, err := LoadPolicies(ctx, txn)
+	set, err := LoadPolicies(ctx, txn, defaults)
 	if err != nil {
 		return nil, err
 	}
@@ -432,9 +440,9 @@ func (m *Manager) live(cat *store.Catalog, id int64) (j *job, e Entry, ok bool) 
 	if st == nil {
 		return nil, Entry{}, false
 	}
-	list := st.queue
+	list := slices.Concat(st.queue, st.outside)
 	if st.current != nil {
-		list = append([]*job{st.current}, list...)
+		list = append(list, st.current)
 	}
 	i := slices.IndexFunc(list, func(j *job) bool { return j.entry.ID == id })
 	if i < 0 {
@@ -461,7 +469,8 @@ func (m *Manager) Wait(ctx context.Context, catalog string, id int64) (Entry, er
 	return m.Job(ctx, catalog, id)
 }
 
-// Cancel ends a job that waits or runs; ErrNoJob when there is no such one.
+// Cancel ends a job that waits or runs; ErrNoJob when there is no such one. A worker is told
+// with its next report, and ends after the step that it is at.
 func (m *Manager) Cancel(ctx context.Context, catalog string, id int64, by string) error {
 	cat, err := m.catalog(catalog)
 	if err != nil {
@@ -477,6 +486,11 @@ func (m *Manager) Cancel(ctx context.Context, catalog string, id int64, by strin
 		return nil
 	}
 	if st != nil {
+		if i := st.run(id); i >= 0 {
+			st.outside[i].stop = cause
+			m.mu.Unlock()
+			return nil
+		}
 		if i := slices.IndexFunc(st.queue, func(j *job) bool { return j.entry.ID == id }); i >= 0 {
 			j = st.queue[i]
 			st.queue = slices.Delete(st.queue, i, i+1)

@@ -91,7 +91,7 @@ func (m *Manager) round(ctx context.Context) time.Duration {
 	}
 	m.mu.Lock()
 	for oid, st := range m.catalogs {
-		if !seen[oid] && st.current == nil && len(st.queue) == 0 {
+		if !seen[oid] && st.current == nil && len(st.queue)+len(st.outside) == 0 {
 			delete(m.catalogs, oid)
 			m.o.Metrics.forget(st.cat.Name())
 		}
@@ -110,7 +110,7 @@ func (m *Manager) look(ctx context.Context, cat *store.Catalog) error {
 	var hold []Pause
 	var lakes []string
 	err = meta.Read(ctx, cat, func(txn *store.Txn) (err error) {
-		if set, err = LoadPolicies(ctx, txn); err != nil {
+		if set, err = LoadPolicies(ctx, txn, m.o.Defaults); err != nil {
 			return err
 		}
 		if hold, err = pauses(ctx, txn); err != nil {
@@ -319,7 +319,7 @@ func (m *Manager) admit(ctx context.Context, st *catalogState, e *Entry) (p *gc.
 		if _, err := meta.Open(txn, e.Lake); err != nil {
 			return fmt.Errorf("%w: %q", ErrNoLake, e.Lake)
 		}
-		set, err := LoadPolicies(ctx, txn)
+		set, err := LoadPolicies(ctx, txn, m.o.Defaults)
 		if err != nil {
 			return err
 		}

@@ -56,13 +56,13 @@ func setting(r *meta.Row) gc.Setting {
 }
 
 // LoadPolicies reads the policies of a catalog as a transaction sees them. Who enforces them
-// on commits of clients reads them there as well.
-func LoadPolicies(ctx context.Context, txn *store.Txn) (*gc.Set, error) {
+// on commits of clients reads them there as well. The defaults count where none is set.
+func LoadPolicies(ctx context.Context, txn *store.Txn, defaults gc.Defaults) (*gc.Set, error) {
 	rows, err := settings(ctx, txn)
 	if err != nil {
 		return nil, fmt.Errorf("read policies: %w", err)
 	}
-	return gc.NewSet(rows), nil
+	return gc.NewSet(rows).WithDefaults(defaults), nil
 }
 
 // SetPolicy sets a policy, in place of what is set for its scope.
@@ -224,19 +224,19 @@ func (m *Manager) Resume(ctx context.Context, catalog string, k gc.Kind, by stri
 	return nil
 }
 
-// InForce lists the policies as they count for a lake.
-func (m *Manager) InForce(ctx context.Context, catalog, lake string) (list []gc.InForce, err error) {
+// InForce lists the policies as they count for a lake, or for one of its schemas or tables.
+func (m *Manager) InForce(ctx context.Context, catalog string, sc gc.Scope) (list []gc.InForce, err error) {
 	cat, err := m.catalog(catalog)
 	if err != nil {
 		return nil, err
 	}
 	err = meta.Read(ctx, cat, func(txn *store.Txn) error {
-		if _, err := meta.Open(txn, lake); err != nil {
-			return fmt.Errorf("%w: %q", ErrNoLake, lake)
+		if _, err := meta.Open(txn, sc.Lake); err != nil {
+			return fmt.Errorf("%w: %q", ErrNoLake, sc.Lake)
 		}
-		set, err := LoadPolicies(ctx, txn)
+		set, err := LoadPolicies(ctx, txn, m.o.Defaults)
 		if err == nil {
-			list = set.For(lake).InForce()
+			list = set.For(sc.Lake).InForce(sc.Schema, sc.Table)
 		}
 		return err
 	})

@@ -13,10 +13,11 @@ import (
 type Status struct {
 	Lake string
 	Kind gc.Kind
-	// Mode is what the policies say; "off" where maintenance is.
+	// Mode is what the policies say; "off" where maintenance is, "" for what workers do.
 	Mode gc.Mode
 	// State is what is going on: "running", "queued", "paused", "blocked" (a policy cannot be
-	// read), "off", "unavailable", "outside its window", "due" or "waiting".
+	// read), "off", "unavailable", "outside its window", "due" or "waiting"; of what workers do
+	// "running", "paused" or "idle".
 	State string
 	// Job is the one that runs or waits, else the last one that has ended; 0 for none.
 	Job int64
@@ -31,7 +32,8 @@ type Status struct {
 	Result gc.Result
 }
 
-// Status lists all kinds on all lakes of a catalog, or on one.
+// Status lists all kinds on all lakes of a catalog, or on one. What workers do is listed of
+// lakes where one has been.
 func (m *Manager) Status(ctx context.Context, catalog, lake string) ([]Status, error) {
 	cat, err := m.catalog(catalog)
 	if err != nil {
@@ -45,7 +47,7 @@ func (m *Manager) Status(ctx context.Context, catalog, lake string) ([]Status, e
 	var hold []Pause
 	var lakes []string
 	err = meta.Read(ctx, cat, func(txn *store.Txn) (err error) {
-		if set, err = LoadPolicies(ctx, txn); err != nil {
+		if set, err = LoadPolicies(ctx, txn, m.o.Defaults); err != nil {
 			return err
 		}
 		if hold, err = pauses(ctx, txn); err != nil {
@@ -69,6 +71,9 @@ func (m *Manager) Status(ctx context.Context, catalog, lake string) ([]Status, e
 		p := set.For(l)
 		for _, k := range gc.Kinds() {
 			out = append(out, m.statusOf(st, p, hold, k))
+		}
+		if s, ok := m.worked(st, l, hold); ok {
+			out = append(out, s)
 		}
 	}
 	return out, nil

@@ -38,6 +38,7 @@ func (c *call) num(i int) (n int64, ok bool) {
 
 func (c *call) catalog() string { return c.c.Session.Database() }
 func (c *call) user() string    { return c.c.Session.User() }
+func (c *call) session() int32  { return c.c.Session.PID() }
 
 // writes refuses what changes something in a transaction that must not.
 func (c *call) writes() error {

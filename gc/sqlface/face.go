@@ -116,7 +116,7 @@ func (f face) status(c *call) ([]exec.Row, error) {
 	for i := range list {
 		s := &list[i]
 		out[i] = exec.Row{
-			dText(s.Lake), dText(string(s.Kind)), dText(string(s.Mode)), dText(s.State), dIntOr(s.Job), dTime(s.Last), dTime(s.Next),
+			dText(s.Lake), dText(string(s.Kind)), dTextOr(string(s.Mode)), dText(s.State), dIntOr(s.Job), dTime(s.Last), dTime(s.Next),
 			dTextOr(s.Why), dTextOr(s.Problem), dTextOr(jobs.Counts(&s.Result)), dInt(s.Result.Bytes), dInt(s.Result.Deferred),
 		}
 	}
@@ -153,7 +153,7 @@ func (f face) resume(c *call) ([]exec.Row, error) {
 }
 
 func (f face) inForce(c *call) ([]exec.Row, error) {
-	list, err := f.m.InForce(c.c.Context, c.catalog(), c.text(0))
+	list, err := f.m.InForce(c.c.Context, c.catalog(), gc.Scope{Lake: c.text(0), Schema: c.text(1), Table: c.text(2)})
 	if err != nil {
 		return nil, err
 	}

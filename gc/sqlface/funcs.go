@@ -25,9 +25,13 @@ type Manager interface {
 	Resume(ctx context.Context, catalog string, k gc.Kind, by string) error
 	SetPolicy(ctx context.Context, catalog string, s gc.Setting) error
 	ResetPolicy(ctx context.Context, catalog string, s gc.Setting) (bool, error)
-	InForce(ctx context.Context, catalog, lake string) ([]gc.InForce, error)
+	InForce(ctx context.Context, catalog string, sc gc.Scope) ([]gc.InForce, error)
 	SetTag(ctx context.Context, catalog string, tag jobs.Tag, move bool) (jobs.Tag, error)
 	RemoveTag(ctx context.Context, catalog, lake, name string) (jobs.Tag, error)
+	Begin(ctx context.Context, catalog string, w jobs.Work) (int64, error)
+	Report(ctx context.Context, catalog string, id int64, session int32, did gc.Result) (stop, err error)
+	Finish(ctx context.Context, catalog string, id int64, session int32, s jobs.State, did gc.Result, failure string) (jobs.Entry, error)
+	Lost(ctx context.Context, catalog string, id int64, session int32)
 }
 
 var _ Manager = (*jobs.Manager)(nil)
@@ -57,9 +61,11 @@ var (
 		col("lake", types.TextOID), col("schema_name", types.TextOID), col("table_name", types.TextOID), col("name", types.TextOID),
 		col("value", types.TextOID),
 	}
-	forceCols = []exec.Column{col("name", types.TextOID), col("value", types.TextOID), col("set_for", types.TextOID)}
-	pauseCols = []exec.Column{col("kind", types.TextOID), col("paused", types.BoolOID)}
-	tagCols   = []exec.Column{
+	forceCols  = []exec.Column{col("name", types.TextOID), col("value", types.TextOID), col("set_for", types.TextOID)}
+	beginCols  = []exec.Column{col("job", types.Int8OID)}
+	reportCols = []exec.Column{col("job", types.Int8OID), col("stop", types.TextOID)}
+	pauseCols  = []exec.Column{col("kind", types.TextOID), col("paused", types.BoolOID)}
+	tagCols    = []exec.Column{
 		col("lake", types.TextOID), col("tag", types.TextOID), col("snapshot_id", types.Int8OID),
 		col("created_at", types.TimestamptzOID), col("note", types.TextOID),
 	}
@@ -76,9 +82,12 @@ func Funcs(m Manager) []exec.Func {
 		fn("gc_status", statusCols, f.status, "lake text?"),
 		fn("gc_pause", pauseCols, f.pause, "kind text?", "note text?"),
 		fn("gc_resume", pauseCols, f.resume, "kind text?"),
-		fn("gc_policies", forceCols, f.inForce, "lake text!"),
+		fn("gc_policies", forceCols, f.inForce, "lake text!", "schema text?", "table text?"),
 		fn("gc_policy_set", policyCols, f.setPolicy, "name text!", "value text!", "lake text?", "schema text?", "table text?"),
 		fn("gc_policy_reset", policyCols, f.resetPolicy, "name text!", "lake text?", "schema text?", "table text?"),
+		fn("worker_begin", beginCols, f.workerBegin, "lake text!", "dry_run boolean!", "options text?"),
+		fn("worker_report", reportCols, f.workerReport, "job bigint!", "report text!"),
+		fn("worker_end", jobCols, f.workerEnd, "job bigint!", "state text!", "report text?", "error text?"),
 		fn("snapshot_tag", tagCols, f.tag, "lake text!", "tag text!", "snapshot bigint?", "note text?", "move boolean?"),
 		fn("snapshot_untag", tagCols, f.untag, "lake text!", "tag text!"),
 	}

@@ -2,11 +2,15 @@ package sqlface
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"time"
 
 	"github.com/eiderdb/eider/gc"
 	"github.com/eiderdb/eider/gc/clean"
+	"github.com/eiderdb/eider/gc/jobs"
+	"github.com/eiderdb/eider/gc/meta"
 	"github.com/eiderdb/eider/translate/exec"
 	"github.com/eiderdb/eider/translate/pgerr"
 	"github.com/eiderdb/eider/translate/types"
@@ -79,6 +83,9 @@ func (f quarantine) restore(c *call) ([]exec.Row, error) {
 		u.Job = n
 	}
 	r, err := f.q.Restore(c.c.Context, u, f.clock())
+	if errors.Is(err, meta.ErrNoLake) {
+		err = fmt.Errorf("%w: %q", jobs.ErrNoLake, u.Lake)
+	}
 	if err != nil {
 		return nil, err
 	}

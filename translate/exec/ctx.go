@@ -30,6 +30,12 @@ type Session interface {
 	Notice(*pgerr.Error)
 }
 
+// Ender is a Session that tells of its end.
+type Ender interface {
+	// OnEnd has f called when the session ends, after its transaction and before its locks go.
+	OnEnd(f func())
+}
+
 // Ctx is what one execution of a plan runs against. It belongs to one execution: what
 // the plan computes once per execution (literals, uncorrelated subqueries, common table
 // expressions) is remembered in it.

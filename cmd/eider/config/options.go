@@ -65,6 +65,7 @@ type Options struct {
 
 	Maintenance        bool          `name:"maintenance" default:"true" help:"Run maintenance jobs when the policies of a lake say so; see docs/maintenance.md. Without it only jobs that somebody asks for are run."`
 	MaintenanceTick    time.Duration `name:"maintenance-tick" default:"1m" help:"How often the server looks for maintenance jobs that are due."`
+	DeletionGrace      time.Duration `name:"deletion-grace" default:"0s" help:"How long a file stays after it was scheduled for deletion, in lakes for which the policy deletion-grace is not set; clients' own cleanups wait as well. \"eider gc policy set deletion-grace\" says otherwise for a catalog or a lake."`
 	MaintenanceHistory int           `name:"maintenance-history" default:"1000" help:"Jobs that eider.jobs keeps in each catalog."`
 	MeasureEvery       time.Duration `name:"measure-every" default:"15m" help:"How often each lake is measured for the metrics and for the triggers of policies; 0s never."`
 	MeasureRows        int           `name:"measure-rows" default:"1000000" help:"Rows of each table of a lake that a measurement reads at most."`

@@ -14,7 +14,8 @@ import (
 // graces is deletionGrace for the commits of clients. A table eider.policies that is somebody
 // else's holds no policies, so that what is there without any counts. The log says so once.
 type graces struct {
-	log *slog.Logger
+	log      *slog.Logger
+	defaults gc.Defaults
 
 	mu   sync.Mutex
 	told map[uint32]string // why, by the oid of the catalog
@@ -22,14 +23,14 @@ type graces struct {
 
 // of is how long files stay in a lake after they were scheduled for deletion.
 func (g *graces) of(txn *store.Txn, lake string) (time.Duration, error) {
-	d, err := deletionGrace(txn, lake)
+	d, err := deletionGrace(txn, lake, g.defaults)
 	foreign := errors.Is(err, meta.ErrShape)
 	if err != nil && !foreign {
 		return 0, err
 	}
 	g.note(txn.Catalog(), err)
 	if foreign {
-		return gc.NewSet(nil).For(lake).DeletionGrace(), nil
+		return gc.NewSet(nil).WithDefaults(g.defaults).For(lake).DeletionGrace(), nil
 	}
 	return d, nil
 }

@@ -47,7 +47,7 @@ func (m *maintenance) manager() (*jobs.Manager, error) {
 		every = -1
 	}
 	return jobs.New(jobs.Options{
-		Store: m.store, Jobs: bodies, Committer: committer{m.guard, "jobs"}, Logger: m.log, Metrics: jobs.NewMetrics(m.metrics.Registry()),
+		Store: m.store, Jobs: bodies, Defaults: policyDefaults(m.o), Committer: committer{m.guard, "jobs"}, Logger: m.log, Metrics: jobs.NewMetrics(m.metrics.Registry()),
 		Manual: !m.o.Maintenance, Tick: m.o.MaintenanceTick, History: m.o.MaintenanceHistory,
 		Measure: every, MeasureRows: m.o.MeasureRows,
 	}), nil
@@ -60,7 +60,7 @@ func (m *maintenance) bodies() (map[gc.Kind]gc.Job, error) {
 		return nil, err
 	}
 	m.cleaner = clean.New(clean.Options{
-		Store: m.store, Access: access, Fence: m.cleanFence, Grace: readableGrace, Commit: committer{m.guard, string(gc.Cleanup)}, Writing: m.writing, Spare: m.spare(),
+		Store: m.store, Access: access, Fence: m.cleanFence, Grace: m.readableGrace, Keep: m.quarantineKeep, Commit: committer{m.guard, string(gc.Cleanup)}, Writing: m.writing, Spare: m.spare(),
 	})
 	sweeps := func(k gc.Kind) expire.Options {
 		return expire.Options{Committer: committer{m.guard, string(k)}, Fence: m.mustFence}
@@ -182,10 +182,15 @@ func (c checks) Run(ctx context.Context, r *gc.Request) (res gc.Result, err erro
 	return res, nil
 }
 
+// policyDefaults are the defaults of policies that the server is configured with.
+func policyDefaults(o *config.Options) gc.Defaults {
+	return gc.Defaults{gc.NameDeletionGrace: gc.FormatDuration(o.DeletionGrace)}
+}
+
 // deletionGrace is the policy as a transaction finds it set. While one of the lake's
 // policies cannot be read, nothing may be deleted: it may have been meant to keep more.
-func deletionGrace(txn *store.Txn, lake string) (time.Duration, error) {
-	set, err := jobs.LoadPolicies(context.Background(), txn)
+func deletionGrace(txn *store.Txn, lake string, defaults gc.Defaults) (time.Duration, error) {
+	set, err := jobs.LoadPolicies(context.Background(), txn, defaults)
 	if err != nil {
 		return 0, err
 	}
@@ -197,12 +202,27 @@ func deletionGrace(txn *store.Txn, lake string) (time.Duration, error) {
 }
 
 // readableGrace is deletionGrace for jobs, which end where a policy cannot be read.
-func readableGrace(txn *store.Txn, lake string) (time.Duration, error) {
-	g, err := deletionGrace(txn, lake)
+func (m *maintenance) readableGrace(txn *store.Txn, lake string) (time.Duration, error) {
+	g, err := deletionGrace(txn, lake, policyDefaults(m.o))
 	if err == nil && g == unreadableGrace {
 		err = fmt.Errorf("%w: one of lake %s cannot be read, so nothing is deleted", gc.ErrPolicy, lake)
 	}
 	return g, err
+}
+
+// quarantineKeep is the policy quarantine-keep as a transaction finds it set. While one of the
+// lake's policies cannot be read, nothing is purged.
+func (m *maintenance) quarantineKeep(txn *store.Txn, lake string) (time.Duration, error) {
+	set, err := jobs.LoadPolicies(context.Background(), txn, policyDefaults(m.o))
+	if err != nil {
+		return 0, err
+	}
+	p := set.For(lake)
+	if len(p.Problems()) > 0 {
+		return 0, fmt.Errorf("%w: one of lake %s cannot be read, so nothing is deleted", gc.ErrPolicy, lake)
+	}
+	keep, _ := p.Quarantine()
+	return keep, nil
 }
 
 // unreadableGrace is longer than anybody waits.

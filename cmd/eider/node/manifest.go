@@ -30,7 +30,7 @@ func (m *maintenance) Manifest(ctx context.Context, catalog, lake string, k gc.K
 		if _, err := meta.Open(txn, lake); err != nil {
 			return fmt.Errorf("%w: %q", jobs.ErrNoLake, lake)
 		}
-		set, err := jobs.LoadPolicies(ctx, txn)
+		set, err := jobs.LoadPolicies(ctx, txn, policyDefaults(m.o))
 		if err != nil {
 			return err
 		}
