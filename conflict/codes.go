@@ -54,7 +54,8 @@ func Checks() []CheckInfo {
 		{CodeCompactionDate, "outputs that other snapshots see than saw their sources"},
 		{CodeRowIDNext, "a compaction that changes next_row_id"},
 		{CodeRowCount, "a compaction with another number of rows than its sources leave"},
-		{CodeUnverified, "a compaction whose files the server cannot read"},
+		{CodeUnverified, "a compaction with files that should be readable and are not, or not with the catalog's key"},
+		{CodeUnread, "a compaction with files out of the server's reach, judged by the catalog alone; at most warn unless set by this name"},
 	}
 }
 

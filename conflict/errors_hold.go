@@ -11,6 +11,7 @@ const (
 	CodeRowIDNext   Code = "row-id-next"
 	CodeRowCount    Code = "row-count"
 	CodeUnverified  Code = "unverified"
+	CodeUnread      Code = "unread"
 )
 
 // RowIDsChange refuses a compaction whose output has other row ids than its sources.
@@ -73,6 +74,14 @@ func Unverified(t TableRef, file int64, path, why string) Violation {
 	return terminal(CodeUnverified, stateObjectState, t, "the row ids of data file %d of table %v could not be verified: %s", file, t, why).
 		detail("%s", fmt.Sprintf("The file is %s.", quoted(path))).
 		hint("Let the server read the lake's files, or set the row-id hold to warn for this table.")
+}
+
+// RowIDsUnread says that a compaction was judged by less than the server's hold-tier, as its
+// files are where nobody promised that the server could read them.
+func RowIDsUnread(t TableRef, tier int, why string) Violation {
+	return terminal(CodeUnread, stateObjectState, t, "row ids of a compaction of table %v were not compared: %s", t, why).
+		detail("It was judged by tier %d of the row-id hold.", tier).
+		hint("Name the lake's folder in the server's --lake-paths.")
 }
 
 // CodeCompactionDate marks a compaction whose output is seen in other snapshots than its

@@ -63,6 +63,7 @@ var constructors = map[string]any{
 	"NextRowIDBack":         conflict.NextRowIDBack,
 	"NextRowIDMoved":        conflict.NextRowIDMoved,
 	"RecordCountMoved":      conflict.RecordCountMoved,
+	"RowIDsUnread":          conflict.RowIDsUnread,
 	"NullID":                conflict.NullID,
 	"PathTaken":             conflict.PathTaken,
 	"RegistryDangling":      conflict.RegistryDangling,

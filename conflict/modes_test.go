@@ -31,6 +31,24 @@ func TestModes(t *testing.T) {
 			t.Errorf("%s of table %d: %v, want %v", c.code, c.table, got, c.want)
 		}
 	}
+	for _, c := range []struct {
+		name string
+		m    conflict.Modes
+		want conflict.Mode
+	}{
+		{"nothing set", conflict.Modes{}, conflict.Warn},
+		{"all off", conflict.Modes{Default: conflict.Off}, conflict.Off},
+		{"all enforced", conflict.Modes{Default: conflict.Off, Settings: []conflict.Setting{{Check: conflict.Any, Mode: conflict.Enforce}}}, conflict.Warn},
+		{"enforced by name", conflict.Modes{Settings: []conflict.Setting{{Check: conflict.CodeUnread, Mode: conflict.Enforce}}}, conflict.Enforce},
+		{"enforced by name, all enforced for the table", conflict.Modes{Settings: []conflict.Setting{
+			{Check: conflict.CodeUnread, Mode: conflict.Enforce},
+			{Table: 7, Check: conflict.Any, Mode: conflict.Enforce},
+		}}, conflict.Warn},
+	} {
+		if got := c.m.Of(conflict.CodeUnread, 7); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
 	for mode := conflict.Enforce; mode <= conflict.Off; mode++ {
 		if got, ok := conflict.ParseMode(strings.ToUpper(mode.String())); !ok || got != mode {
 			t.Errorf("%v reads as %v", mode, got)

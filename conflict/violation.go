@@ -76,7 +76,11 @@ type Setting struct {
 	Mode  Mode
 }
 
-// Modes are the settings of one lake. The zero value enforces everything.
+// advisory says of a check that what it finds is no fault of the commit. Whoever enforces
+// checks in general does not mean it.
+func advisory(c Code) bool { return c == CodeUnread }
+
+// Modes are the settings of one lake. The zero value enforces everything but what is advisory.
 type Modes struct {
 	// Default is the mode of what no setting names.
 	Default  Mode
@@ -85,9 +89,9 @@ type Modes struct {
 
 // Of returns the mode of a check for a table: the setting for the table goes before the
 // lake's, and in each the one for the check before the one for all. Among equal settings
-// the last counts.
+// the last counts. What is advisory is not enforced unless the setting is for it by name.
 func (m *Modes) Of(check Code, table int64) Mode {
-	best, mode := 0, m.Default
+	best, mode, named := 0, m.Default, false
 	for i := range m.Settings {
 		s := &m.Settings[i]
 		rank := 1
@@ -101,8 +105,11 @@ func (m *Modes) Of(check Code, table int64) Mode {
 			rank++
 		}
 		if rank >= best {
-			best, mode = rank, s.Mode
+			best, mode, named = rank, s.Mode, s.Check == check
 		}
+	}
+	if advisory(check) && !named {
+		mode = max(mode, Warn)
 	}
 	return mode
 }

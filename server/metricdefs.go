@@ -33,6 +33,7 @@ var (
 	metricHeadsTold    = Metric{"eider_commit_heads_told_total", "counter", []string{"outcome"}, "Heads told to a connection before they were committed, by what became of them: kept by a commit, filled by the server with a snapshot that changes nothing, dropped by the connection."}
 	metricTurnOverruns = Metric{"eider_commit_turn_overruns_total", "counter", []string{"kind"}, "Turns taken away from their holder because somebody waited and the bound had passed."}
 	metricTurnHolders  = Metric{"eider_commit_turn_holders", "gauge", []string{"kind"}, "Transactions that hold the turn of their catalog."}
+	metricJudged       = Metric{"eider_hold_compactions_total", "counter", []string{"catalog", "tier", "outcome"}, "Compactions that the row-id hold has judged at COMMIT, by the tier that it came to and the outcome: right, wrong, or unread (files out of reach, as far as could be seen right). A commit that is tried again is judged again."}
 	metricFindings     = Metric{"eider_findings_total", "counter", []string{"catalog", "check", "mode"}, "Commits to lakes that violated a check: refused (enforce) or let pass and recorded (warn)."}
 	metricApplies      = Metric{"eider_commit_apply_seconds", "histogram", []string{"synced"}, "Time to write one group, fsync included where synced is true."}
 )
@@ -67,7 +68,7 @@ var countedMetrics = []Metric{
 	metricAccepted, metricAuthFailures, metricPanics, metricReceived, metricSent, metricCopyRows,
 	metricStatements, metricDurations, metricErrors, metricCommits, metricRefused, metricConflicts,
 	metricGroups, metricGroupSize, metricCommitBytes, metricApplies,
-	metricAttempts, metricTurnWaits, metricTurnOverruns, metricHeadsTold, metricTurnHolders, metricFindings,
+	metricAttempts, metricTurnWaits, metricTurnOverruns, metricHeadsTold, metricTurnHolders, metricJudged, metricFindings,
 }
 
 var liveMetrics = []Metric{

@@ -38,6 +38,7 @@ type Metrics struct {
 	turnOverruns *prometheus.CounterVec
 	headsTold    *prometheus.CounterVec
 	turnHolders  *prometheus.GaugeVec
+	judged       *prometheus.CounterVec
 	findings     *prometheus.CounterVec
 
 	kinds map[string]*kindMetrics // every kind; the children are made when they are needed
@@ -104,6 +105,7 @@ func NewMetrics() *Metrics {
 	m.turnWaits = histogramVec(metricTurnWaits, seconds)
 	m.turnOverruns = counterVec(metricTurnOverruns)
 	m.headsTold = counterVec(metricHeadsTold)
+	m.judged = counterVec(metricJudged)
 	m.findings = counterVec(metricFindings)
 	m.turnHolders = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: metricTurnHolders.Name, Help: metricTurnHolders.Help}, metricTurnHolders.Labels)
 	m.reg.MustRegister(m.turnHolders)
@@ -123,6 +125,11 @@ func (m *Metrics) Registry() *prometheus.Registry { return m.reg }
 // Finding counts a commit that violated a check.
 func (m *Metrics) Finding(catalog, check, mode string) {
 	m.findings.WithLabelValues(catalog, check, mode).Inc()
+}
+
+// Judged counts a verdict of the row-id hold.
+func (m *Metrics) Judged(catalog string, tier int, outcome string) {
+	m.judged.WithLabelValues(catalog, strconv.Itoa(tier), outcome).Inc()
 }
 
 // statement counts a statement that ended well.

@@ -288,15 +288,83 @@ func TestUnreachable(t *testing.T) {
 		name  string
 		store files.Store
 		codes string
+		came  string
 	}{
-		{"promised", s.reach(t), "unverified"},
-		{"perhaps", local, ""},
-		{"never", files.None{}, ""},
+		{"promised", s.reach(t), "unverified", "wrong"},
+		{"perhaps", local, "", "unread"},
+		{"never", files.None{}, "", "unread"},
 	} {
 		found, verdicts := judge(t, s.batch(), s, hold.Options{Tier: hold.RowIDs, Files: tc.store})
-		if codes(found) != tc.codes || verdicts[0].Unread == "" || verdicts[0].Tier != hold.Metadata {
+		if codes(found) != tc.codes || verdicts[0].Unread == "" || verdicts[0].Tier != hold.Metadata || verdicts[0].Outcome() != tc.came {
 			t.Errorf("%s: %v, %+v", tc.name, found, verdicts)
 		}
+	}
+}
+
+// An encrypted file whose key in the catalog is another one's is there and cannot be read, which
+// is a finding wherever it is. One out of reach is none, and that is said.
+func TestWrongKey(t *testing.T) {
+	t.Parallel()
+	local, err := files.New(files.Config{Paths: []string{files.Local}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"AAAAAAAAAAAAAAAAAAAAAA==", "no base64", ""} {
+		for i, what := range []string{"source", "delete file", "output"} {
+			s := load(t, "encrypted")
+			set := func(list []dataRow, ended bool) {
+				for i := range list {
+					if (list[i].End != nil) == ended {
+						list[i].Key = &key
+					}
+				}
+			}
+			switch i {
+			case 0: // before and after: it is the same row
+				set(s.Before.Data, false)
+				set(s.After.Data, true)
+			case 1:
+				for i := range s.Before.Deletes {
+					s.Before.Deletes[i].Key = &key
+				}
+			case 2:
+				set(s.After.Data, false)
+			}
+			for _, c := range []struct {
+				store   files.Store
+				codes   string
+				outcome string
+			}{{s.reach(t), "unverified", "wrong"}, {local, "unverified", "wrong"}, {files.None{}, "", "unread"}} {
+				found, verdicts := judge(t, s.batch(), s, hold.Options{Tier: hold.RowIDs, Files: c.store})
+				if codes(found) != c.codes || verdicts[0].Outcome() != c.outcome {
+					t.Errorf("%q for the %s: %v, %s", key, what, found, verdicts[0].Outcome())
+				}
+				if c.codes != "" && !strings.Contains(found[0].Text, "it is encrypted, and the catalog's key does not open it") {
+					t.Errorf("%q for the %s: %v", key, what, found)
+				}
+			}
+		}
+	}
+}
+
+// The catalog has a key for deletion vectors of an encrypted lake, but they are not encrypted.
+func TestVectorsWithKey(t *testing.T) {
+	t.Parallel()
+	s := load(t, "rewrite_vectors")
+	key := "AAAAAAAAAAAAAAAAAAAAAA=="
+	vectors := 0
+	for i := range s.Before.Deletes {
+		if s.Before.Deletes[i].Format == "puffin" {
+			s.Before.Deletes[i].Key = &key
+			vectors++
+		}
+	}
+	if vectors == 0 {
+		t.Fatal("no vectors")
+	}
+	found, verdicts := judge(t, s.batch(), s, hold.Options{Tier: hold.RowIDs, Files: s.reach(t)})
+	if len(found) > 0 || verdicts[0].Outcome() != "right" || verdicts[0].Tier != hold.RowIDs {
+		t.Errorf("%v, %+v", found, verdicts)
 	}
 }
 

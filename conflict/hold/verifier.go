@@ -100,11 +100,11 @@ func (v *Verifier) Missing(ctx context.Context, path string) bool {
 	return ok && m.Missing(ctx, path)
 }
 
-// Codes are those of all that Verify finds.
+// Codes are those of all that Verify finds, and that of what it could not look for.
 func Codes() []conflict.Code {
 	return []conflict.Code{
 		conflict.CodeRowIDs, conflict.CodeRowIDColumn, conflict.CodeRowIDShape, conflict.CodeRowIDShared,
-		conflict.CodeRowCount, conflict.CodeCompactionDate, conflict.CodeUnverified,
+		conflict.CodeRowCount, conflict.CodeCompactionDate, conflict.CodeUnverified, conflict.CodeUnread,
 	}
 }
 
@@ -116,8 +116,21 @@ type Verdict struct {
 	// Violations are what must not be, and what could not be found out of files that should
 	// be readable.
 	Violations []conflict.Violation
-	// Unread says why it did not come as far as Options.Tier; "" when it did.
+	// Unread says why it did not come as far as Options.Tier; "" when it did, or when it found
+	// something on the way.
 	Unread string
+}
+
+// Outcome is the verdict in a word: right, wrong, or unread when nothing is wrong as far as
+// could be seen.
+func (d *Verdict) Outcome() string {
+	switch {
+	case len(d.Violations) > 0:
+		return "wrong"
+	case d.Unread != "":
+		return "unread"
+	}
+	return "right"
 }
 
 // Verify judges compactions. The error is of the State or of ctx; whatever is wrong with
@@ -203,8 +216,7 @@ func (v *Verifier) files(ctx context.Context, c *Compaction, st State, d *Verdic
 			v.pass(c, d.Tier)
 		}
 		return found
-	case errors.Is(err, files.ErrOutOfReach), errors.Is(err, ErrEncrypted) && reach == files.Maybe:
-		// Nobody promised that the file would be there, or be legible.
+	case errors.Is(err, files.ErrOutOfReach): // nobody promised that the file would be there
 		d.Unread = cause(err)
 		return found
 	}

@@ -148,14 +148,24 @@ type Deferred struct {
 	V    conflict.Violation
 }
 
-// deferEvery is how often a finding says that something was left in a lake, in µs: an
-// expiry that runs all the time must not fill the catalog with them.
+// deferEvery is how often a finding says that something was left in a lake, or that files are
+// out of reach, in µs: maintenance that runs all the time must not fill the catalog with them.
 const deferEvery = 600_000_000
 
-// deferredKey is what findings about things left are limited by.
+// deferredKey is what such findings are limited by.
 type deferredKey struct {
 	catalog, lake string
 	code          conflict.Code
+	table         int64 // 0 for what is about no table
+}
+
+// often says that such a finding was written a short while ago; if not, it is written now.
+func (g *Guard) often(k deferredKey, now int64) bool {
+	if last, ok := g.deferred.Load(k); ok && now-last.(int64) < deferEvery {
+		return true
+	}
+	g.deferred.Store(k, now)
+	return false
 }
 
 // recordDeferred notes what a transaction that has ended well has left.
@@ -164,11 +174,9 @@ func (g *Guard) recordDeferred(ctx context.Context, cat *store.Catalog, in Info)
 	now := g.o.Clock().UnixMicro()
 	for _, d := range in.Deferred {
 		g.o.Logger.Info("left for now", "catalog", r.catalog, "lake", d.Lake, "check", string(d.V.Code), "text", d.V.Text, "detail", d.V.Detail)
-		k := deferredKey{r.catalog, d.Lake, d.V.Code}
-		if last, ok := g.deferred.Load(k); ok && now-last.(int64) < deferEvery {
+		if g.often(deferredKey{r.catalog, d.Lake, d.V.Code, 0}, now) {
 			continue
 		}
-		g.deferred.Store(k, now)
 		r.findings = append(r.findings, finding{lake: d.Lake, v: d.V})
 	}
 	r.store(cat)

@@ -104,6 +104,10 @@ func (r *run) record(cat *store.Catalog) {
 	for _, f := range r.findings {
 		r.g.note(r.catalog, r.in, f.v, conflict.Warn)
 	}
+	now := r.g.o.Clock().UnixMicro()
+	r.findings = slices.DeleteFunc(r.findings, func(f finding) bool {
+		return f.v.Code == conflict.CodeUnread && r.g.often(deferredKey{r.catalog, f.lake, f.v.Code, f.v.Table}, now)
+	})
 	r.store(cat)
 }
 

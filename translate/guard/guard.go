@@ -25,6 +25,9 @@ type Options struct {
 	Default conflict.Mode
 	// Found is told about each violation with what was done about it; may be nil.
 	Found func(catalog string, code conflict.Code, mode conflict.Mode)
+	// Judged is told about each verdict of the row-id hold: how far it looked and what it came
+	// to, see hold.Verdict. A commit that is tried again is judged again. May be nil.
+	Judged func(catalog string, tier int, outcome string)
 	// Hold keeps row ids in compactions, after all checks have passed, and reads delete
 	// files; may be nil. It may be slow: nothing is locked while it reads.
 	Hold *Hold
@@ -299,9 +302,14 @@ func (r *run) lake(c *commit, base *store.Txn, amend bool) (amended bool, err er
 		return false, err
 	}
 	found = append(found, conflict.Agree(set, conflict.Names{Schema: is.schemaName})...)
-	held, err := r.g.o.Hold.verify(r.ctx, c, set, st, modes)
+	held, verdicts, err := r.g.o.Hold.verify(r.ctx, c, set, st, modes)
 	if err != nil {
 		return false, err
+	}
+	if r.g.o.Judged != nil {
+		for i := range verdicts {
+			r.g.o.Judged(r.catalog, int(verdicts[i].Tier), verdicts[i].Outcome())
+		}
 	}
 	found = append(found, held...)
 	gone, err := r.filesThere(c, was, st, modes)

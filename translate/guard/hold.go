@@ -138,17 +138,19 @@ func (c *commit) raiseNext(table, by int64) error {
 }
 
 // verify holds the commit's compactions to their sources.
-func (h *Hold) verify(ctx context.Context, c *commit, set *conflict.ChangeSet, st *holdState, load func() (*conflict.Modes, error)) ([]conflict.Violation, error) {
+func (h *Hold) verify(ctx context.Context, c *commit, set *conflict.ChangeSet, st *holdState, load func() (*conflict.Modes, error)) (
+	found []conflict.Violation, verdicts []hold.Verdict, err error,
+) {
 	if h == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	cs, found, err := hold.Find(c.batch, set, st)
 	if err != nil || len(cs) == 0 {
-		return found, err
+		return found, nil, err
 	}
 	modes, err := load()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	// Where nothing that could be found counts, nothing is read.
 	cs = slices.DeleteFunc(cs, func(x hold.Compaction) bool {
@@ -159,11 +161,15 @@ func (h *Hold) verify(ctx context.Context, c *commit, set *conflict.ChangeSet, s
 		}
 		return true
 	})
-	verdicts, err := h.Verifier.Verify(ctx, cs, st)
+	verdicts, err = h.Verifier.Verify(ctx, cs, st)
 	for i := range verdicts {
-		found = append(found, verdicts[i].Violations...)
+		d := &verdicts[i]
+		found = append(found, d.Violations...)
+		if d.Unread != "" && len(d.Violations) == 0 {
+			found = append(found, conflict.RowIDsUnread(d.Table, int(d.Tier), d.Unread))
+		}
 	}
-	return found, err
+	return found, verdicts, err
 }
 
 // positions reads delete files for the state checks.
