@@ -142,6 +142,7 @@ func newGuard(o *config.Options, log *slog.Logger, m *server.Metrics, rowIDs *gu
 		Found: func(catalog string, code conflict.Code, mode conflict.Mode) {
 			m.Finding(catalog, string(code), mode.String())
 		},
+		Judged: m.Judged,
 	})
 }
 
