@@ -138,7 +138,7 @@ func Start(ctx context.Context, o *config.Loaded, log *slog.Logger, version stri
 func newGuard(o *config.Options, log *slog.Logger, m *server.Metrics, rowIDs *guard.Hold, writing func() time.Time) *guard.Guard {
 	mode, _ := conflict.ParseMode(o.Checks) // one of the choices
 	return guard.New(guard.Options{
-		Logger: log, Default: mode, Hold: rowIDs, DeletionGrace: (&graces{log: log}).of, Writing: writing,
+		Logger: log, Default: mode, Hold: rowIDs, DeletionGrace: (&graces{log: log, defaults: policyDefaults(o)}).of, Writing: writing,
 		Found: func(catalog string, code conflict.Code, mode conflict.Mode) {
 			m.Finding(catalog, string(code), mode.String())
 		},
