@@ -193,7 +193,7 @@ func (s *Session) Close() {
 	s.dropAllPortals(true)
 	s.unlistenAll()
 	s.shared.leave(s)
-	s.shared.clients.leave(s.clientKey())
+	s.shared.clients.leave(s.clientKey(), s.now())
 	s.temp.Reset()
 }
 
@@ -243,7 +243,7 @@ func NewSession(d Deps, o SessionOptions) (*Session, error) {
 		return nil, s.toPG(context.Background(), err)
 	}
 	s.shared.join(s)
-	s.turn.client = s.shared.clients.join(s.clientKey())
+	s.turn.client = s.shared.clients.join(s.clientKey(), s.now())
 	return s, nil
 }
 

@@ -93,6 +93,7 @@ func (s *Session) edge(ctx context.Context, out Out, err *error) {
 	if *err != nil {
 		// Which schema a key is in is known only while the transaction lives.
 		if s.tx.open {
+			s.noteTables(s.tx.txn)
 			s.noteLoss(ctx, s.tx.txn, *err)
 		}
 		*err = s.toPG(ctx, *err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -46,6 +47,8 @@ type turnState struct {
 	steps         steps
 	// schema is where the head is that the running transaction may have been promised.
 	schema string
+	// wroteTables are those of the last transaction that came to its COMMIT, or lost.
+	wroteTables []string
 	// retry is the running transaction if it has, or had, a retry's turn.
 	retry *store.Txn
 }
@@ -87,15 +90,19 @@ type turnClient struct {
 	refs int // guarded by turnClients.mu
 
 	mu       sync.Mutex
+	named    bool      // it has an application name: others are not taken for it
 	losses   int       // guarded by mu: losses whose retry has not come yet
 	lastLoss time.Time // guarded by mu
+	lost     []string  // guarded by mu: the tables that the last one to lose has written
+	givenUp  bool      // guarded by mu: DuckLake does not repeat that one, and nobody has written all of its tables since
 	overran  bool      // guarded by mu: a retry held its turn too long or for nothing, and nothing was committed since
 }
 
 // turnClients are the clients of a server.
 type turnClients struct {
-	mu sync.Mutex
-	m  map[clientKey]*turnClient // guarded by mu
+	mu   sync.Mutex
+	m    map[clientKey]*turnClient // guarded by mu
+	left bool                      // guarded by mu: some have no session
 }
 
 func (s *Session) clientKey() clientKey {
@@ -106,34 +113,98 @@ func (s *Session) clientKey() clientKey {
 	return clientKey{catalog: s.catOID, user: s.opts.User, app: s.opts.ApplicationName, host: host}
 }
 
-func (c *turnClients) join(k clientKey) *turnClient {
+// join returns what is known of a client, for one more session of it.
+func (c *turnClients) join(k clientKey, now time.Time) *turnClient {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.left {
+		c.sweep(now)
+	}
 	t := c.m[k]
 	if t == nil {
-		t = &turnClient{}
+		t = &turnClient{named: k.app != ""}
 		c.m[k] = t
 	}
 	t.refs++
 	return t
 }
 
-func (c *turnClients) leave(k clientKey) {
+// leave ends a session of a client. A client that has lost is remembered for a while without
+// any: it may come again on a new connection.
+func (c *turnClients) leave(k clientKey, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if t := c.m[k]; t != nil {
-		if t.refs--; t.refs == 0 {
+	t := c.m[k]
+	if t == nil {
+		return
+	}
+	if t.refs--; t.refs > 0 {
+		return
+	}
+	if t.mayRepeat(now) {
+		c.left = true
+		return
+	}
+	delete(c.m, k)
+}
+
+// sweep forgets clients without sessions. REQUIRES: c.mu.
+func (c *turnClients) sweep(now time.Time) {
+	c.left = false
+	for k, t := range c.m {
+		switch {
+		case t.refs > 0:
+		case t.mayRepeat(now):
+			c.left = true
+		default:
 			delete(c.m, k)
 		}
 	}
 }
 
-// lose notes a loss.
-func (c *turnClient) lose(now time.Time) {
+// lose notes a loss of a transaction that has written tables.
+func (c *turnClient) lose(tables []string, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.losses++
 	c.lastLoss = now
+	c.lost, c.givenUp = tables, false
+}
+
+// giveUp notes that a loss is not going to be repeated by DuckLake, but by who called it.
+func (c *turnClient) giveUp(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.givenUp, c.lastLoss = true, now
+}
+
+// mayRepeat reports whether the client may still come again after a loss.
+func (c *turnClient) mayRepeat(now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return (c.losses > 0 || c.givenUp) && now.Sub(c.lastLoss) <= lossMemory
+}
+
+// repeats reports whether a transaction that begins with the head is taken for the repetition
+// of one that was given up: a flush that met a changed row when it deleted what it had read,
+// or one that read, for its retry, what forbids it. Nothing but the head tells that from
+// others, and DuckDB has closed the connection that met the error: the client must be known.
+func (c *turnClient) repeats(now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.named && c.givenUp && now.Sub(c.lastLoss) <= lossMemory
+}
+
+// committed notes that the client committed a snapshot that writes tables. What was given up
+// has been repeated if they are the same: a flush commits the deletions first, then the rows.
+func (c *turnClient) committed(tables []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.overran = false
+	if !c.givenUp {
+		return
+	}
+	c.givenUp = slices.ContainsFunc(c.lost, func(name string) bool { return !slices.Contains(tables, name) })
 }
 
 // retry reports whether a retry of the client may take the turn, and counts it. own says
@@ -149,10 +220,10 @@ func (c *turnClient) retry(now time.Time, own bool) bool {
 	return due && !c.overran
 }
 
-func (c *turnClient) setOverran(is bool) {
+func (c *turnClient) setOverran() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.overran = is
+	c.overran = true
 }
 
 // firstRead is what a transaction's first statement tells about it.
@@ -262,8 +333,8 @@ func (s *Session) awaitTurn(ctx context.Context, sql string, told bool) error {
 	now := s.now()
 	s.turn.began = first == readHead
 	switch {
-	case first == readRetry || s.turn.lost:
-		own := s.turn.lost
+	case first == readRetry || s.turn.lost || s.turn.client.repeats(now):
+		own := s.turn.lost || first == readHead
 		s.turn.lost = false
 		if !s.turn.client.retry(now, own) {
 			return nil
@@ -346,7 +417,7 @@ func (s *Session) noteLoss(ctx context.Context, t *store.Txn, err error) {
 		if r := s.turn.retry; r != nil && r.HadRetry() {
 			// Nobody could come before it: it did not build on the head that it read. Such a
 			// client would earn the next turn with each, and others would hardly commit.
-			s.turn.client.setOverran(true)
+			s.turn.client.setOverran()
 		}
 	case errors.As(err, &serial):
 		if serial.Schema {
@@ -365,8 +436,18 @@ func (s *Session) noteLoss(ctx context.Context, t *store.Txn, err error) {
 	}
 	s.turn.lost = true
 	s.turn.writes, s.turn.wrote = true, s.now()
-	s.turn.client.lose(s.now())
+	if s.turn.client.lose(s.turn.wroteTables, s.now()); what == "row" {
+		s.turn.client.giveUp(s.now())
+	}
 	s.catalog.Lost(what)
+}
+
+// noteTables notes what tables a transaction writes, for a client that may repeat it. t may be
+// nil, but has not ended.
+func (s *Session) noteTables(t *store.Txn) {
+	if t != nil && s.turn.client.named {
+		s.turn.wroteTables = t.Wrote()
+	}
 }
 
 // noteCommit notes that the session committed a snapshot.
@@ -374,13 +455,15 @@ func (s *Session) noteCommit(t *store.Txn) {
 	s.turn.steps.learn(t.Step())
 	s.turn.lost, s.turn.retry = false, nil
 	s.turn.writes, s.turn.wrote = true, s.now()
-	s.turn.client.setOverran(false)
+	s.turn.client.committed(s.turn.wroteTables)
 }
 
 // noteEnd notes the end of a transaction.
 func (s *Session) noteEnd() {
-	if s.turn.retry != nil && s.turn.retry.Overran() {
-		s.turn.client.setOverran(true)
+	if r := s.turn.retry; r != nil {
+		if s.turn.client.giveUp(s.now()); r.Overran() {
+			s.turn.client.setOverran()
+		}
 	}
 	if s.turn.began {
 		s.turn.habit.learn(s.turn.writes)

@@ -102,6 +102,17 @@ func (w *world) from(name, addr string) {
 	w.sessions[name] = s
 }
 
+// named connects a session whose client has an application name.
+func (w *world) named(name, app string) {
+	w.pid++
+	s, err := translate.NewSession(translate.Deps{Store: w.store, Shared: w.shared, Clock: w.clock},
+		translate.SessionOptions{User: "eider", Database: "lake", PID: w.pid, ApplicationName: app})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.sessions[name] = s
+}
+
 // lose makes session s lose the race for the next snapshot, n, against a.
 func (w *world) lose(s string, n int) {
 	w.run(s, beginRR)

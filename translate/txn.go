@@ -185,6 +185,7 @@ func (s *Session) commitTx(ctx context.Context) error {
 	}
 	if err == nil && t != nil {
 		s.tx.wrote = t.TouchedPrefix("ducklake_")
+		s.noteTables(t)
 		t.Contend(ctx, &guard.SnapshotRace)
 		err = s.deps.Guard.Commit(ctx, t, guard.Info{
 			User: s.opts.User, Application: s.set.text("application_name"),

@@ -70,6 +70,16 @@ func (t *Txn) TouchedPrefix(prefix string) bool {
 	return found
 }
 
+// Wrote returns the names of the tables whose rows t has written, or has lost the race for,
+// until its end.
+func (t *Txn) Wrote() []string {
+	names := make([]string, len(t.deps))
+	for i := range t.deps {
+		names[i] = t.deps[i].name
+	}
+	return names
+}
+
 // Reshaped calls fn for each relation of the catalog that t makes (before is nil), drops
 // (after is nil) or alters. One whose Storage changes has lost its rows, or has them all
 // written again.

@@ -1,0 +1,65 @@
+package translate_test
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestRowLossIsRepeated: who lost a row comes again with nothing but a read of the head, and on
+// another connection: its client is known by its name. It has the turn until the client has
+// committed; a client without a name, and others, are not taken for it.
+func TestRowLossIsRepeated(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		app     string // of the client that loses
+		again   string // of the one that begins with the head then
+		between string // what the client has committed in between
+		holds   bool
+	}{
+		{"the client", "worker 1", "worker 1", "", true},
+		{"another client", "worker 1", "worker 2", "", false},
+		{"a client without a name", "", "", "", false},
+		{"the client, after it has written the row", "worker 1", "worker 1", batch(1), false},
+		{"the client, after another commit", "worker 1", "worker 1", snapshot(1), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			turnWorld(t, func(w *world) {
+				w.named("flush", c.app)
+				w.run("flush", beginRR)
+				w.run("flush", headRead)
+				w.run("a", "UPDATE ducklake_table_stats SET record_count = 5")
+				w.fails("flush", "UPDATE ducklake_table_stats SET record_count = 6")
+				w.run("flush", "ROLLBACK")
+				w.session("flush").Close()
+
+				n := 1
+				if c.between != "" {
+					w.named("earlier", c.app)
+					w.run("earlier", beginRR)
+					w.run("earlier", headRead)
+					w.run("earlier", c.between)
+					w.run("earlier", "COMMIT")
+					n++
+				}
+				w.named("again", c.again)
+				w.run("again", beginRR)
+				w.run("again", headRead)
+				waits, result := w.rival(n)
+				if waits() != c.holds {
+					t.Errorf("a rival's commit waits: %v, want %v", !c.holds, c.holds)
+				}
+				if c.holds {
+					w.run("again", "UPDATE ducklake_table_stats SET record_count = 7")
+					w.run("again", batch(n))
+				}
+				w.run("again", "COMMIT")
+				result()
+			})
+		})
+	}
+}
+
+// snapshot is a commit that writes nothing else.
+func snapshot(n int) string {
+	return fmt.Sprintf(`INSERT INTO "public".ducklake_snapshot VALUES (%d, NOW(), 0, 1, 0);`, n)
+}
