@@ -20,7 +20,7 @@ all: build
 build:
 	CGO_ENABLED=0 go build -o bin/eider ./cmd/eider
 
-# The program with DuckDB in it, for "eider maintain". It needs a C++ compiler's linker, and lies beside the server.
+# The program with DuckDB in it, for "eider maintain" and "eider snapshot restore". It needs a C compiler with the C++ library, and lies beside the server.
 worker:
 	cd worker && CGO_ENABLED=1 go build -o ../bin/eider-worker ./cmd/eider-worker
 

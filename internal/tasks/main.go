@@ -21,15 +21,20 @@ func main() {
 	}
 }
 
-// errFailed says that something was run and did not pass; what it was has been printed.
-var errFailed = errors.New("not everything passed")
+// What went wrong; the details have been printed.
+var (
+	// errFailed is returned when something was run and did not pass.
+	errFailed = errors.New("not everything passed")
+	// errMissing is returned when a tool is not there, and nothing was run.
+	errMissing = errors.New("something is missing on this machine, nothing was run")
+)
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	if len(args) == 0 {
 		return errors.New("usage: tasks test|fuzz [flags]")
 	}
 	fs := flag.NewFlagSet(args[0], flag.ContinueOnError)
-	fuzzTime := fs.Duration("fuzztime", 3*time.Second, "how long each fuzz target runs")
+	fuzzTime := fs.Duration("fuzztime", time.Second, "how long each fuzz target runs")
 	only := fs.String("only", "", "run one suite only: root, fuzz, worker or e2e")
 	if err := fs.Parse(args[1:]); err != nil {
 		return err
@@ -43,16 +48,45 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return fmt.Errorf("unknown task %q", args[0])
 }
 
-// runTest runs the suites one after the other, whatever fails, and prints the totals last.
+// suite is one part of the tests, and what it needs besides Go.
+type suite struct {
+	name  string
+	needs []string
+	run   func() (totals, error)
+}
+
 func runTest(ctx context.Context, out io.Writer, only string, fuzzTime time.Duration) error {
-	suites := []struct {
-		name string
-		run  func() (totals, error)
-	}{
-		{"root", func() (totals, error) { return goTest(ctx, out, ".", 20*time.Minute) }},
-		{"fuzz", func() (totals, error) { return fuzzAll(ctx, out, ".", fuzzTime) }},
-		{"worker", func() (totals, error) { return goTest(ctx, out, "worker", 20*time.Minute) }},
-		{"e2e", func() (totals, error) { return goTest(ctx, out, "e2e", 40*time.Minute) }},
+	return runSuites(ctx, out, systemTooling(), []suite{
+		{"root", []string{needC}, func() (totals, error) { return goTest(ctx, out, ".", 20*time.Minute) }},
+		{"fuzz", nil, func() (totals, error) { return fuzzAll(ctx, out, ".", fuzzTime) }},
+		{"worker", []string{needC}, func() (totals, error) { return goTest(ctx, out, "worker", 20*time.Minute) }},
+		{"e2e", []string{needC, needPython}, func() (totals, error) { return goTest(ctx, out, "e2e", 40*time.Minute) }},
+	}, only)
+}
+
+// runSuites runs the suites one after the other, whatever fails, and prints the totals last.
+// What they need is looked for first: nobody should learn at the end of a long run that a
+// tool was missing. Without only all of them run.
+func runSuites(ctx context.Context, out io.Writer, m tooling, suites []suite, only string) error {
+	looked := map[string]bool{}
+	complete := true
+	for _, s := range suites {
+		if only != "" && only != s.name {
+			continue
+		}
+		for _, need := range s.needs {
+			if looked[need] {
+				continue
+			}
+			looked[need] = true
+			if what := m.missing(ctx, need); what != "" {
+				complete = false
+				fmt.Fprintln(out, what)
+			}
+		}
+	}
+	if !complete {
+		return errMissing
 	}
 	var lines []string
 	failed := false
