@@ -1,6 +1,7 @@
 package conflict
 
 import (
+	"path"
 	"strings"
 
 	"github.com/eiderdb/eider/lake"
@@ -243,7 +244,8 @@ func odd(path string) bool {
 func endings(name string) map[string]bool {
 	forms := append(paths.Keys(name), name)
 	if tail, ok := paths.Tail(name); ok {
-		forms = append(forms, tail)
+		// What ".." leads to depends on links. Mostly there are none.
+		forms = append(forms, tail, path.Clean(name))
 	}
 	out := map[string]bool{}
 	for _, rest := range forms {
