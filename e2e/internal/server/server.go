@@ -2,16 +2,12 @@
 package server
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -161,37 +157,6 @@ func (s *Server) LogPath() string { return filepath.Join(s.dir, "log") }
 // DSN is a libpq connection string for a database.
 func (s *Server) DSN(db string) string {
 	return fmt.Sprintf("host=127.0.0.1 port=%d user=eider dbname=%s sslmode=disable", s.port, db)
-}
-
-// Metric returns the sum of a metric over its labels, or over those of its lines that have all of the given ones (`kind="retry"`); 0 if there are
-// none yet.
-func (s *Server) Metric(ctx context.Context, name string, labels ...string) (sum float64, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/metrics", s.http), nil)
-	if err != nil {
-		return 0, err
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return 0, err
-	}
-	defer res.Body.Close()
-	lines := bufio.NewScanner(res.Body)
-	for lines.Scan() {
-		line := lines.Text()
-		rest, ok := strings.CutPrefix(line, name)
-		if !ok || rest == "" || rest[0] != '{' && rest[0] != ' ' {
-			continue
-		}
-		if slices.ContainsFunc(labels, func(l string) bool { return !strings.Contains(rest, l) }) {
-			continue
-		}
-		v, err := strconv.ParseFloat(line[strings.LastIndexByte(line, ' ')+1:], 64)
-		if err != nil {
-			return 0, fmt.Errorf("metric %s: %w", name, err)
-		}
-		sum += v
-	}
-	return sum, lines.Err()
 }
 
 // CreateDatabase creates an empty catalog.
