@@ -439,6 +439,37 @@ func TestQuarantine(t *testing.T) {
 	}
 }
 
+// However short the time in quarantine, what a run moves aside is there when it ends; and a
+// request cannot make the time shorter than the stored policy does.
+func TestQuarantineKeep(t *testing.T) {
+	t.Parallel()
+	dir, w, l := onDisk(t)
+	stored := time.Duration(0)
+	w.o.Keep = func(*store.Txn, string) (time.Duration, error) { return stored, nil }
+	write(t, dir+"/a", old)
+	l.schedule(dir+"/a", false, now.Add(-time.Hour))
+	at := func(after time.Duration) *gc.Request {
+		req := l.request(gc.NameQuarantine, "on", gc.NameQuarantineKeep, "0s")
+		req.Now = now.Add(after)
+		return req
+	}
+	left := func(when string, want ...string) {
+		t.Helper()
+		equal(t, when, tree(t, dir), want)
+	}
+	l.run(gc.Cleanup, false, at(time.Nanosecond))
+	left("after the run that moved it", ".eider-quarantine/7/a")
+	stored = time.Hour
+	l.run(gc.Cleanup, false, at(time.Minute))
+	left("before the stored time", ".eider-quarantine/7/a")
+	stored = 0
+	l.run(gc.Cleanup, false, at(time.Minute))
+	left("after it")
+	if _, err := clean.New(w.o).Restore(context.Background(), clean.Undo{Catalog: "lake", Lake: "nope"}, now); !errors.Is(err, meta.ErrNoLake) {
+		t.Errorf("a lake that is not there: %v", err)
+	}
+}
+
 // A row of eider.quarantine that somebody has written does not have other files purged.
 func TestPurgeForged(t *testing.T) {
 	t.Parallel()

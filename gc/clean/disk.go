@@ -142,7 +142,7 @@ func (d *disk) remove(p paths.Place) error {
 }
 
 // Move links the file at its new place before it takes it from the old one: a rename would
-// overwrite.
+// overwrite. A move that was killed in between is brought to its end.
 func (d *disk) Move(ctx context.Context, from, to paths.Place) error {
 	if _, err := d.Stat(ctx, from); err != nil {
 		return err
@@ -161,7 +161,10 @@ func (d *disk) Move(ctx context.Context, from, to paths.Place) error {
 			return diskError(err)
 		}
 	}
-	if _, err := r.Lstat(dst); err == nil {
+	if there, err := r.Lstat(dst); err == nil {
+		if moved, err := r.Lstat(src); err == nil && src != dst && linked(moved, there) {
+			return diskError(r.Remove(src))
+		}
 		return ErrExists
 	}
 	switch err := r.Link(src, dst); {

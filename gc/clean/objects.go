@@ -77,7 +77,7 @@ func (o objects) Move(ctx context.Context, from, to paths.Place) (err error) {
 	case err != nil:
 		return o.error(err)
 	case ok:
-		return ErrExists
+		return o.leave(ctx, old, to)
 	}
 	r, err := o.b.Get(ctx, from.Name)
 	if err != nil {
@@ -93,6 +93,34 @@ func (o objects) Move(ctx context.Context, from, to paths.Place) (err error) {
 	}
 	if copied.Size != old.Size {
 		return fmt.Errorf("copy: %w", ErrChanged)
+	}
+	return gone(o.error(o.b.Delete(ctx, from.Name)))
+}
+
+// leave takes an object from its old place if it has been copied to the new one already, by a move that was killed before its end.
+func (o objects) leave(ctx context.Context, from Object, to paths.Place) (err error) {
+	there, err := o.Stat(ctx, to)
+	if err != nil {
+		return err
+	}
+	if there.Size != from.Size || from.Place == to {
+		return ErrExists
+	}
+	old, err := o.b.Get(ctx, from.Name)
+	if err != nil {
+		return fmt.Errorf("compare: %w", o.error(err))
+	}
+	defer func() { err = errors.Join(err, old.Close()) }()
+	copied, err := o.b.Get(ctx, to.Name)
+	if err != nil {
+		return fmt.Errorf("compare: %w", o.error(err))
+	}
+	defer func() { err = errors.Join(err, copied.Close()) }()
+	switch same, err := sameBytes(old, copied); {
+	case err != nil:
+		return fmt.Errorf("compare: %w", o.error(err))
+	case !same:
+		return ErrExists
 	}
 	return gone(o.error(o.b.Delete(ctx, from.Name)))
 }

@@ -216,13 +216,23 @@ func (r *run) purge(ctx context.Context) error {
 }
 
 // purgeable reads the rows after a position that have been there for long enough. next is
-// nil when there are no more.
+// nil when there are no more. What this run has moved aside stays until a later one, however
+// short the time is: somebody must be able to bring it back.
 func (r *run) purgeable(ctx context.Context, after []byte) (due []Kept, next []byte, err error) {
-	keep, _ := r.req.Policies.Quarantine()
+	asked, _ := r.req.Policies.Quarantine()
+	begun := r.req.Now.Truncate(time.Microsecond) // as the list has it
 	err = meta.Read(ctx, r.cat, func(txn *store.Txn) error {
 		due, next = nil, nil
+		keep := asked
+		if r.o.Keep != nil {
+			stored, err := r.o.Keep(txn, r.req.Lake)
+			if err != nil {
+				return fmt.Errorf("read the policy %s: %w", gc.NameQuarantineKeep, err)
+			}
+			keep = max(keep, stored)
+		}
 		return keptOf(ctx, txn, r.req.Lake, func(k Kept, row *meta.Row) error {
-			if k.MovedAt.Add(keep).After(r.req.Now) {
+			if k.MovedAt.Add(keep).After(r.req.Now) || !k.MovedAt.Before(begun) {
 				return nil
 			}
 			if due = append(due, k); len(due) < r.o.Round {
@@ -346,7 +356,8 @@ func (u *Undo) picks(k *Kept) bool {
 
 // Restore brings files back to where they were. What is there already is not overwritten, and is
 // named in the notes. A file that nothing names is an orphan again afterwards, and as
-// young as one that was just written. Files come off the list in chunks: of a call that was
+// young as one that was just written. A lake that is not there and has nothing in quarantine is
+// a meta.ErrNoLake. Files come off the list in chunks: of a call that was
 // killed some may be listed that are back already, and a further call finds that out.
 func (c *Cleaner) Restore(ctx context.Context, u Undo, now time.Time) (res gc.Result, err error) {
 	cat, err := c.o.Store.Catalog(u.Catalog)
@@ -354,18 +365,34 @@ func (c *Cleaner) Restore(ctx context.Context, u Undo, now time.Time) (res gc.Re
 		return res, err
 	}
 	all, err := c.Quarantined(ctx, u.Catalog, u.Lake)
+	if err == nil && u.Lake != "" && len(all) == 0 {
+		err = meta.Read(ctx, cat, func(txn *store.Txn) error {
+			_, err := meta.Open(txn, u.Lake)
+			return err
+		})
+	}
 	if err != nil {
 		return res, err
 	}
 	back := map[Kept]bool{}
 	defer func() { err = errors.Join(err, c.dropKept(ctx, cat, u.Lake, back)) }()
+	var picked []Kept
 	for _, k := range all {
-		if !u.picks(&k) {
-			continue
+		if u.picks(&k) {
+			picked = append(picked, k)
 		}
+	}
+	// A cleanup that was killed before it moved a file has left a row that leads nowhere; the next one has moved it elsewhere. So rows
+	// whose file is missing are looked at once more when the others are back.
+	for n, i := len(picked), 0; i < len(picked); i++ {
+		k := picked[i]
 		if err := c.restore(ctx, k, now); err != nil {
 			if ctx.Err() != nil {
 				return res, context.Cause(ctx)
+			}
+			if i < n && errors.Is(err, ErrNotFound) {
+				picked = append(picked, k)
+				continue
 			}
 			res.Count(CountNotBack, 1)
 			if res.Counts[CountNotBack] <= notedFiles {

@@ -102,21 +102,28 @@ func inXML(key string) bool {
 	return true
 }
 
+// copiedWhole is the size in bytes up to which S3 copies an object by one request.
+const copiedWhole = 5 << 30
+
 // Move copies within the storage.
 func (b *bucket) Move(ctx context.Context, from, to paths.Place) error {
 	o, err := b.Stat(ctx, from)
 	if err != nil {
 		return err
 	}
-	switch _, err := b.Stat(ctx, to); {
+	switch there, err := b.Stat(ctx, to); {
 	case err == nil:
-		return ErrExists
+		return b.leave(ctx, o, there)
 	case !errors.Is(err, ErrNotFound):
 		return err
 	}
-	// ComposeObject copies objects over 5 GiB in parts.
-	_, err = b.client.ComposeObject(ctx,
-		minio.CopyDestOptions{Bucket: to.Bucket, Object: to.Name}, minio.CopySrcOptions{Bucket: from.Bucket, Object: from.Name})
+	// In parts only what must be: whoever is killed meanwhile leaves them behind, and no listing of objects shows them.
+	dst, src := minio.CopyDestOptions{Bucket: to.Bucket, Object: to.Name}, minio.CopySrcOptions{Bucket: from.Bucket, Object: from.Name}
+	if o.Size <= copiedWhole {
+		_, err = b.client.CopyObject(ctx, dst, src)
+	} else {
+		_, err = b.client.ComposeObject(ctx, dst, src)
+	}
 	if err != nil {
 		return fmt.Errorf("copy: %w", bucketError(err))
 	}
@@ -128,6 +135,30 @@ func (b *bucket) Move(ctx context.Context, from, to paths.Place) error {
 		return fmt.Errorf("copy: %w", ErrChanged)
 	}
 	return b.Delete(ctx, []paths.Place{from})[0]
+}
+
+// leave takes an object from its old place if it has been copied to the new one already, by a move that was killed before its end.
+func (b *bucket) leave(ctx context.Context, from, to Object) error {
+	if from.Size != to.Size || from.Place == to.Place {
+		return ErrExists
+	}
+	old, err := b.client.GetObject(ctx, from.Bucket, from.Name, minio.GetObjectOptions{})
+	if err != nil {
+		return fmt.Errorf("compare: %w", bucketError(err))
+	}
+	defer old.Close()
+	copied, err := b.client.GetObject(ctx, to.Bucket, to.Name, minio.GetObjectOptions{})
+	if err != nil {
+		return fmt.Errorf("compare: %w", bucketError(err))
+	}
+	defer copied.Close()
+	switch same, err := sameBytes(old, copied); {
+	case err != nil:
+		return fmt.Errorf("compare: %w", bucketError(err))
+	case !same:
+		return ErrExists
+	}
+	return b.Delete(ctx, []paths.Place{from.Place})[0]
 }
 
 // gone makes a success of an object that is not there.

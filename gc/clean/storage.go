@@ -1,8 +1,10 @@
 package clean
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"iter"
 	"time"
 
@@ -46,7 +48,8 @@ type Storage interface {
 	// also if it never was there.
 	Delete(ctx context.Context, at []paths.Place) []error
 	// Move gives an object another place in the same storage. It overwrites nothing
-	// (ErrExists). When it fails, the object is at the old place, and may be at the new one too.
+	// (ErrExists). When it fails, or is killed, the object is at the old place, and may be at the
+	// new one too; the same move then takes it from the old place.
 	Move(ctx context.Context, from, to paths.Place) error
 }
 
@@ -56,6 +59,26 @@ type Identifier interface {
 	// Twins finds those among candidates, by their index, that are the same file as one of the
 	// names, with the name. Names that cannot be looked up are passed over.
 	Twins(ctx context.Context, candidates []paths.Place, names iter.Seq[string]) (map[int]string, error)
+}
+
+// sameBytes says whether two objects have the same content.
+func sameBytes(a, b io.Reader) (bool, error) {
+	x, y := make([]byte, 64<<10), make([]byte, 64<<10)
+	for {
+		n, errA := io.ReadFull(a, x)
+		m, errB := io.ReadFull(b, y)
+		if !bytes.Equal(x[:n], y[:m]) {
+			return false, nil
+		}
+		for _, err := range []error{errA, errB} {
+			if err != nil && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) {
+				return false, err
+			}
+		}
+		if errA != nil || errB != nil {
+			return (errA == nil) == (errB == nil), nil
+		}
+	}
 }
 
 // Access finds the storage of places.
