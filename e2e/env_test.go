@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/eiderdb/eider/e2e/internal/duck"
+	"github.com/eiderdb/eider/e2e/internal/killat"
 	"github.com/eiderdb/eider/e2e/internal/oracle"
 	"github.com/eiderdb/eider/e2e/internal/script"
 	"github.com/eiderdb/eider/e2e/internal/server"
@@ -65,6 +66,9 @@ func (l *lazy[T]) get(make func() (T, error)) (T, error) {
 var shared env
 
 func TestMain(m *testing.M) {
+	if socket := os.Getenv(killat.Env); socket != "" {
+		os.Exit(killat.Main(socket, os.Args[1:]))
+	}
 	flag.Parse()
 	if attach := os.Getenv(childEnv); attach != "" {
 		os.Exit(runChild(attach))

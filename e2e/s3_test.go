@@ -140,18 +140,23 @@ func TestS3(t *testing.T) {
 	}
 }
 
-// makeBucket makes DuckDB speak to the object storage, and makes a bucket by writing to it.
-func makeBucket(ctx context.Context, t *testing.T, c duck.Session, endpoint, bucket string) {
+// speakS3 are the statements that make DuckDB speak to the object storage.
+func speakS3(ctx context.Context, t *testing.T, endpoint string) []string {
 	t.Helper()
 	cache, err := tools.Fetch(ctx, tools.HTTPFS)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, sql := range []string{
+	return []string{
 		"LOAD '" + filepath.Join(cache, "httpfs", "httpfs.duckdb_extension") + "'",
 		fmt.Sprintf("CREATE SECRET (TYPE s3, KEY_ID '%s', SECRET '%s', ENDPOINT '%s', URL_STYLE 'path', USE_SSL false)", s3Key, s3Secret, endpoint),
-		fmt.Sprintf("COPY (SELECT 1) TO 's3://%s/made.csv'", bucket),
-	} {
+	}
+}
+
+// makeBucket makes DuckDB speak to the object storage, and makes a bucket by writing to it.
+func makeBucket(ctx context.Context, t *testing.T, c duck.Session, endpoint, bucket string) {
+	t.Helper()
+	for _, sql := range append(speakS3(ctx, t, endpoint), fmt.Sprintf("COPY (SELECT 1) TO 's3://%s/made.csv'", bucket)) {
 		mustDuck(ctx, t, c, sql)
 	}
 }
