@@ -50,16 +50,16 @@ func TestCounters(t *testing.T) {
 						if err != nil {
 							return err
 						}
-						if tx.Snapshots = append(tx.Snapshots, snap); tx.SeenAt == 0 {
-							tx.SeenAt = rec.Tick()
-						}
+						tx.Snapshots = append(tx.Snapshots, snap)
 						if res, err = s.Query(ctx, fmt.Sprintf("SELECT v FROM lake.t WHERE k = %d", keys[k])); err != nil {
 							return err
 						}
 						if len(res.Rows) != 1 {
 							return fmt.Errorf("counter %d has %d rows", keys[k], len(res.Rows))
 						}
-						tx.Reads = append(tx.Reads, history.Read{Item: item, Value: res.Rows[0][0]})
+						if tx.Reads = append(tx.Reads, history.Read{Item: item, Value: res.Rows[0][0]}); tx.SeenAt == 0 {
+							tx.SeenAt = rec.Tick()
+						}
 					}
 					if _, err := s.Exec(ctx, fmt.Sprintf("UPDATE lake.t SET v = v + 1 WHERE k = %d", keys[k])); err != nil {
 						return err

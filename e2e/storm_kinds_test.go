@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/eiderdb/eider/e2e/internal/script"
 	"github.com/eiderdb/eider/e2e/internal/storm"
 	"github.com/eiderdb/eider/e2e/internal/tap"
 )
@@ -98,6 +99,13 @@ func runStorm(t *testing.T, kind stormKind, writers int, many bool) {
 				return
 			}
 			kind.judge(t, x.Stats(), writers, many)
+			found, err := script.FileFindings(ctx, x.DSN, x.Data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range found {
+				t.Errorf("%s: %s", f.Schema, f.Finding)
+			}
 		})
 	}
 }

@@ -5,8 +5,9 @@
 //
 //   - repeatable read: a transaction sees one snapshot, and every read of one thing gives the same until the transaction writes it;
 //   - consistent cut: what it reads is exactly what the commits up to its snapshot left behind;
-//   - real-time order: a transaction that begins after a commit was acknowledged sees that commit, and two transactions one after the other never
-//     see snapshots in the other order;
+//   - real-time order: a transaction that begins after a commit was acknowledged sees that commit, and one that begins after another has read rows
+//     never sees an older snapshot than that. The number of the head alone may be told ahead: a writer learns what it builds on while the commit
+//     before it is on its way to the disk;
 //   - monotone ids: no two commits have one snapshot id, ids follow the order of acknowledgements that do not overlap, and the time of a snapshot is
 //     after that of the snapshot before;
 //   - first committer wins: of two transactions that write one row and each of which did not see the other, one at most commits;

@@ -18,7 +18,7 @@ type Tx struct {
 	Begin     int64   // before the first statement was sent
 	Snapshots []int64 // the ids of the snapshot that it was told, every time it asked
 	Reads     []Read  // before its first write
-	SeenAt    int64   // after the first read was answered; 0 without one
+	SeenAt    int64   // after the first rows were read; 0 without
 	Writes    []string
 	Classes   []string // what it did, for the relation of allowed pairs
 	Commit    int64    // the id of the snapshot that it made; 0 if it made none or failed

@@ -102,14 +102,14 @@ func (c *Client) read(ctx context.Context, f func(first bool) ([]history.Read, e
 			return fail(err)
 		}
 		tx.Snapshots = append(tx.Snapshots, snap)
-		if i == 0 {
-			tx.SeenAt = x.History.Tick()
-		}
 		reads, err := f(i == 0)
 		if err != nil {
 			return fail(err)
 		}
 		tx.Reads = append(tx.Reads, reads...)
+		if i == 0 {
+			tx.SeenAt = x.History.Tick()
+		}
 	}
 	if _, err := c.w.Exec(ctx, "COMMIT"); err != nil {
 		return fail(err)

@@ -256,7 +256,7 @@ func (x *World) commit(ctx context.Context, w *Writer, id string, op Op) (int64,
 	if x.Watch {
 		before = func() error {
 			snap, err := snapshotOf(ctx, w, "current_snapshot")
-			tx.Snapshots, tx.SeenAt = []int64{snap}, x.History.Tick()
+			tx.Snapshots = []int64{snap}
 			return err
 		}
 	}
