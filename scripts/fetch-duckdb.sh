@@ -21,6 +21,18 @@ mkdir -p "$dir"
 dir=$(cd "$dir" && pwd)
 python=${PYTHON:-python3}
 
+tmp=
+trap 'rm -rf "$tmp"' EXIT
+
+# pip runs pip, or says what is missing.
+pip() {
+	if ! "$python" -m pip --version >/dev/null 2>&1; then
+		echo "fetch-duckdb.sh: $python -m pip does not work: install Python 3 with pip (apt-get install python3 python3-pip), or name one with PYTHON" >&2
+		exit 1
+	fi
+	"$python" -m pip "$@"
+}
+
 # publish moves a finished folder to its place in one step, so that an interrupted or a parallel run leaves nothing half done.
 publish() {
 	if [ -e "$2" ]; then rm -rf "$1"; else mv "$1" "$2" 2>/dev/null || rm -rf "$1"; fi
@@ -32,7 +44,7 @@ extensions() {
 	shift
 	[ -e "$dest" ] && return 0
 	tmp=$(mktemp -d "$dir/.fetch.XXXXXX")
-	"$python" -m pip download --quiet --disable-pip-version-check --no-deps --dest "$tmp/wheels" "$@"
+	pip download --quiet --disable-pip-version-check --no-deps --dest "$tmp/wheels" "$@"
 	"$python" - "$tmp/wheels" "$tmp/out" <<'PY'
 import os, sys, zipfile
 src, dst = sys.argv[1:]
@@ -54,7 +66,7 @@ library() {
 	shift
 	[ -e "$dest" ] && return 0
 	tmp=$(mktemp -d "$dir/.fetch.XXXXXX")
-	"$python" -m pip install --quiet --disable-pip-version-check --no-warn-script-location --root-user-action=ignore --no-deps --target "$tmp/out" "$@"
+	pip install --quiet --disable-pip-version-check --no-warn-script-location --root-user-action=ignore --no-deps --target "$tmp/out" "$@"
 	publish "$tmp/out" "$dest"
 	rm -rf "$tmp"
 }
@@ -66,7 +78,7 @@ program() {
 	shift 2
 	[ -e "$dest" ] && return 0
 	tmp=$(mktemp -d "$dir/.fetch.XXXXXX")
-	"$python" -m pip download --quiet --disable-pip-version-check --no-deps --dest "$tmp/wheels" "$@"
+	pip download --quiet --disable-pip-version-check --no-deps --dest "$tmp/wheels" "$@"
 	"$python" - "$tmp/wheels" "$tmp/out" "$name" <<'PY'
 import os, sys, zipfile
 src, dst, want = sys.argv[1:]

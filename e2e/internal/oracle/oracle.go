@@ -22,6 +22,7 @@ import (
 
 // Server is a running PostgreSQL.
 type Server struct {
+	bin  string // folder of PostgreSQL's programs
 	dir  string
 	port int
 	proc *proc.Process
@@ -42,7 +43,7 @@ func Start(ctx context.Context) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{dir: dir}
+	s := &Server{bin: bin, dir: dir}
 	if err := s.start(ctx, bin, cred); err != nil {
 		_ = os.RemoveAll(dir)
 		return nil, err
@@ -109,6 +110,9 @@ func (s *Server) ready(ctx context.Context) error {
 
 // Name is the name of the target in scripts.
 func (s *Server) Name() string { return "pg" }
+
+// Program is the path of one of PostgreSQL's programs.
+func (s *Server) Program(name string) string { return filepath.Join(s.bin, name) }
 
 // Port is the TCP port on 127.0.0.1.
 func (s *Server) Port() int { return s.port }
