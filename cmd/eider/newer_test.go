@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/eiderdb/eider/kv/pebblekv"
@@ -48,6 +49,43 @@ func TestNewerFolder(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A folder whose EIDER_FORMAT does not name a format is refused and not touched: it may be of any version.
+func TestDamagedFormat(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	serve(t, "--data", dir).stop()
+	name := filepath.Join(dir, "EIDER_FORMAT")
+	for _, text := range []string{
+		"", "\n", " ", "one\n", "0\n", "-1\n", "+1\n", "01\n", "1 \n", "1.0\n", "1x\n", "1\n2\n", "0x1\n", "\x00\x01", "1\x00", "99999999999999999999\n", "1" + strings.Repeat(" ", 100),
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		before := fingerprint(t, dir)
+		for _, args := range [][]string{
+			{"serve", "--listen", "127.0.0.1:0", "--admin-listen=", "--data", dir},
+			{"catalog", "list", "--data", dir},
+		} {
+			eider(t, "", nil, args...).want(t, exitFailed, "EIDER_FORMAT", dir, "which is no format's number")
+			if after := fingerprint(t, dir); after != before {
+				t.Errorf("%q: %s has changed the folder:\n%s\nwas\n%s", text, args[0], after, before)
+			}
+		}
+	}
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	before := fingerprint(t, dir)
+	eider(t, "", nil, "serve", "--listen", "127.0.0.1:0", "--admin-listen=", "--data", dir).want(t, exitFailed, dir, "holds a database without EIDER_FORMAT")
+	if after := fingerprint(t, dir); after != before {
+		t.Errorf("without the file: the folder is changed:\n%s\nwas\n%s", after, before)
+	}
+	if err := os.WriteFile(name, []byte("1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	serve(t, "--data", dir).stop()
 }
 
 // overwrite changes a record of the store as a newer version would write it.

@@ -40,9 +40,10 @@ func readFormat(fsys vfs.FS, dir string) (int, error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return 0, fmt.Errorf("pebblekv: read %s in %q: %w", formatFile, dir, err)
 	}
-	n, err := strconv.Atoi(strings.TrimSpace(string(b)))
-	if err != nil || n <= 0 {
-		return 0, fmt.Errorf("pebblekv: %s in %q says %q: %w", formatFile, dir, b, kv.ErrCorrupt)
+	text := strings.TrimSuffix(string(b), "\n")
+	n, err := strconv.Atoi(text)
+	if err != nil || n <= 0 || strconv.Itoa(n) != text {
+		return 0, fmt.Errorf("pebblekv: %s in %q says %q, which is no format's number: %w", formatFile, dir, b, kv.ErrCorrupt)
 	}
 	return n, nil
 }
