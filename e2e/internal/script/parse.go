@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Script is a parsed file.
@@ -53,6 +54,7 @@ type Step struct {
 	Sort    bool
 	Differs string             // why the two servers may differ here
 	Only    string             // target that alone runs the step
+	Within  time.Duration      // what each statement may take at most; 0 is no limit
 	Expect  map[string]*Expect // by target name, "" for all
 	Var     string             // loop variable, captured name, or name of the async statement
 	Values  []string           // of a loop
@@ -99,6 +101,7 @@ func (p *parser) block(nested bool) ([]Step, error) {
 	var steps []Step
 	differs := ""
 	only := ""
+	within := time.Duration(0)
 	for p.i < len(p.s.Lines) {
 		line := strings.TrimSpace(p.s.Lines[p.i])
 		word, rest, _ := strings.Cut(line, " ")
@@ -117,6 +120,12 @@ func (p *parser) block(nested bool) ([]Step, error) {
 				return nil, fmt.Errorf("only needs pg or eider")
 			}
 			only = rest
+			p.i++
+		case word == "within":
+			var err error
+			if within, err = time.ParseDuration(rest); err != nil || within <= 0 {
+				return nil, fmt.Errorf("within needs a duration")
+			}
 			p.i++
 		case word == "tables-differ":
 			if rest == "" {
@@ -147,6 +156,10 @@ func (p *parser) block(nested bool) ([]Step, error) {
 			}
 			st.Differs, st.Only = differs, only
 			differs, only = "", ""
+			if within > 0 && st.Verb != VerbExec && st.Verb != VerbQuery {
+				return nil, fmt.Errorf("%s has no limit of time", st.Verb)
+			}
+			st.Within, within = within, 0
 			if st.Only != "" && st.Differs == "" {
 				return nil, fmt.Errorf("a step for one server only needs a reason (differs)")
 			}

@@ -3,6 +3,7 @@ package script
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -91,6 +92,17 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// A limit of time is for the next block only.
+func TestParseWithin(t *testing.T) {
+	s, err := Parse("s", "within 1m30s\nexec\nSELECT 1\n\nquery\nSELECT 2\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := s.Steps[0].Within, s.Steps[1].Within; a != 90*time.Second || b != 0 {
+		t.Errorf("%v, %v", a, b)
+	}
+}
+
 func TestParseErrors(t *testing.T) {
 	for _, tc := range []struct{ text, want string }{
 		{"nonsense\nSELECT 1\n", "unknown verb"},
@@ -103,6 +115,9 @@ func TestParseErrors(t *testing.T) {
 		{"end\n", "without a loop"},
 		{"only pg\nexec\nSELECT 1\n", "needs a reason"},
 		{"differs\nexec\nSELECT 1\n", "needs a reason"},
+		{"within soon\nexec\nSELECT 1\n", "needs a duration"},
+		{"within -1s\nexec\nSELECT 1\n", "needs a duration"},
+		{"within 1s\nattach\n", "has no limit of time"},
 		{"query\nSELECT 1\n---- other\n1\n", "unknown target"},
 	} {
 		_, err := Parse("bad", tc.text)

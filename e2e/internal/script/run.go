@@ -324,6 +324,11 @@ func (r *runner) run(ctx context.Context, st *Step, sql string, query bool) outc
 		o.Err = err.Error()
 		return o
 	}
+	if st.Within > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, st.Within)
+		defer cancel()
+	}
 	return r.runOn(ctx, s, o, query, st.Sort)
 }
 
