@@ -112,3 +112,11 @@ select count(*) from changes where id = 9
 SELECT relname, relpages, reltuples FROM pg_class WHERE relname = 'empty'; SELECT conkey::text, contype FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid WHERE relname = 'snap'
 
 SELECT attname, atttypmod, attnotnull FROM pg_attribute a JOIN pg_class t ON t.oid = a.attrelid WHERE relname = 'snap' AND attnum > 0 ORDER BY attnum
+
+## A terminator makes no answer of its own; an empty message does.
+-- protocol
+query select 1;
+query select 1; ;
+query ; update snap set schema_version = 1 where snapshot_id = -1;
+query ;
+query
