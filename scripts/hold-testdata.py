@@ -4,10 +4,12 @@
   scripts/fetch-duckdb.sh .cache/duckdb extensions python-1.5.5
   PYTHONPATH=.cache/duckdb/python-1.5.5 python3 scripts/hold-testdata.py .cache/duckdb/extensions conflict/hold/testdata
 
-With the word bench behind, it makes one big merge instead, of ten million rows, in DIR/bench, and says how much CPU the client took:
+With the word bench behind, it makes two big merges instead, of ten million rows each: of a table with eight columns in DIR/bench, of one with
+three in DIR/bench-narrow. It says how much CPU the client took for each, and the benchmark how much the hold takes:
 
   … scripts/hold-testdata.py .cache/duckdb/extensions DIR bench
   EIDER_HOLD_SCENARIO=DIR/bench go test ./conflict/hold -run xxx -bench Tier2
+  EIDER_HOLD_SCENARIO=DIR/bench-narrow go test ./conflict/hold -run xxx -bench Tier2
 
 Each scenario is a folder: its files by the number of the catalog's row, and scenario.json. File names, keys and times differ from run to run.
 """
@@ -117,11 +119,18 @@ GAPS = ["CREATE TABLE lake.t (p INTEGER, i INTEGER)", "ALTER TABLE lake.t SET PA
 DELETES = TABLE + TWO + ["UPDATE lake.t SET v = 1 WHERE i < 5", "DELETE FROM lake.t WHERE i IN (6, 12, 13)", INLINE, "DELETE FROM lake.t WHERE i IN (1, 15)"]
 
 if sys.argv[3:] == ["bench"]:
-    # Eight columns in ten files, half of them with ids inside.
-    wide = ["CREATE TABLE lake.t (i BIGINT, v DOUBLE, s VARCHAR, d DATE, ts TIMESTAMP, n INTEGER, c VARCHAR, price DECIMAL(18, 2))", FILES, "CALL lake.set_option('target_file_size', '4GB')"]
-    wide += [f"INSERT INTO lake.t SELECT range, random(), 'row number ' || range, DATE '2024-01-01' + (range % 700)::INTEGER, TIMESTAMP '2024-01-01' + to_seconds(range), hash(range) % 100000, 'category ' || (range % 50), range % 99999 / 7 FROM range({n} * 1000000, {n + 1} * 1000000)" for n in range(10)]
-    wide += [f"UPDATE lake.t SET v = 0 WHERE i BETWEEN {n} * 1000000 AND {n + 1} * 1000000 - 1" for n in range(0, 10, 2)]
-    print(f"the merge took the client {scenario('bench', wide, MERGE, null=True):.2f} s of CPU")
+    # Ten files, half of them with ids inside.
+    def big(columns, values):
+        insert = [f"INSERT INTO lake.t SELECT {values} FROM range({n} * 1000000, {n + 1} * 1000000)" for n in range(10)]
+        update = [f"UPDATE lake.t SET v = 0 WHERE i BETWEEN {n} * 1000000 AND {n + 1} * 1000000 - 1" for n in range(0, 10, 2)]
+        return [f"CREATE TABLE lake.t ({columns})", FILES, "CALL lake.set_option('target_file_size', '4GB')"] + insert + update
+
+    wide = big("i BIGINT, v DOUBLE, s VARCHAR, d DATE, ts TIMESTAMP, n INTEGER, c VARCHAR, price DECIMAL(18, 2)",
+               "range, random(), 'row number ' || range, DATE '2024-01-01' + (range % 700)::INTEGER, TIMESTAMP '2024-01-01' + to_seconds(range), "
+               "hash(range) % 100000, 'category ' || (range % 50), range % 99999 / 7")
+    narrow = big("i BIGINT, v DOUBLE, s VARCHAR", "range, random(), 'row number ' || range")
+    for name, setup in ("bench", wide), ("bench-narrow", narrow):
+        print(f"{name}: the merge took the client {scenario(name, setup, MERGE, null=True):.2f} s of CPU", flush=True)
     sys.exit()
 
 scenario("inserts", TABLE + TWO, MERGE)
