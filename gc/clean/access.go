@@ -40,7 +40,7 @@ type Azure struct {
 	// Key is its key. Empty: what Azure's environment variables and the machine's
 	// identity say.
 	Key string
-	// ConnectionString stands for account, key and endpoint.
+	// ConnectionString stands for key and endpoint. Account is its account.
 	ConnectionString string
 }
 
@@ -197,12 +197,13 @@ func (s *Set) container(at paths.Place) (objstore.Bucket, error) {
 		return nil, fmt.Errorf("%w: the key is of another account", ErrNoAccess)
 	}
 	c := azure.DefaultConfig
+	c.StorageCreateContainer = false // a container that is not there is a mistake
 	c.ContainerName, c.StorageAccountName = at.Bucket, a.Account
 	c.StorageAccountKey, c.StorageConnectionString = a.Key, a.ConnectionString
 	if at.Account != "" {
 		c.StorageAccountName = at.Account
 	}
-	if c.StorageAccountName == "" && c.StorageConnectionString == "" {
+	if c.StorageAccountName == "" {
 		return nil, fmt.Errorf("%w: no account of Azure is set", ErrNoAccess)
 	}
 	b, err := azure.NewBucketWithConfig(log.NewNopLogger(), c, "eider", nil)
