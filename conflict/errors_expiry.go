@@ -68,6 +68,13 @@ func OrphanScanOld() Violation {
 		hint("Run it again, in a transaction of its own. ALTER DATABASE ... SET eider.orphan_scan = 'allow' lets it pass.")
 }
 
+// OrphanScanFolder refuses the same where the client does not know the lake's files again in its listing of the folder.
+func OrphanScanFolder(path string) Violation {
+	return terminal(CodeOrphanScan, stateInUse, TableRef{}, "orphans cannot be told from the lake's files: the data path %s has double slashes inside", quoted(path)).
+		detail("DuckDB lists the folder without them, so that every file would be taken for an orphan.").
+		hint("The server's own search (eider gc run orphans) knows them.")
+}
+
 // FileGone refuses a new file that is not there any more.
 func FileGone(t TableRef, path string) Violation {
 	return terminal(CodeFileGone, stateObjectState, t, "file %s of table %v is gone", quoted(path), t).

@@ -25,6 +25,7 @@ var constructors = map[string]any{
 	"FileDeleted":           conflict.FileDeleted,
 	"FileGone":              conflict.FileGone,
 	"OrphanScan":            conflict.OrphanScan,
+	"OrphanScanFolder":      conflict.OrphanScanFolder,
 	"OrphanScanOld":         conflict.OrphanScanOld,
 	"ScheduleEarly":         conflict.ScheduleEarly,
 	"SnapshotsPinned":       conflict.SnapshotsPinned,

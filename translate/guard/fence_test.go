@@ -462,3 +462,16 @@ func TestFence(t *testing.T) {
 }
 
 func itoa(n int64) string { return string(rune('0' + n)) }
+
+// TestOrphanScanFolder: a client does not know a lake's files again below a folder with double slashes.
+func TestOrphanScanFolder(t *testing.T) {
+	s := serve(t, conflict.Enforce, lakeSQL+";"+schedules)
+	for path, ok := range map[string]bool{
+		"/data/": true, "/data//": true, "/./data": true, "s3://bucket//lake/": true, "": true, "/data//lake/": false, "//data/": false,
+	} {
+		s.want("", "update ducklake_metadata set value = '"+path+"' where key = 'data_path'")
+		if _, err := s.send("b", orphans); (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "double slashes inside") {
+			t.Errorf("%q: %v", path, err)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -79,10 +80,18 @@ func (s *searches) forget(catalog uint32) {
 // OrphanScan notes that a transaction searches for orphans, of which its scan of the schedule
 // tbl is a part; done, unless it is nil, is to be called when the transaction has ended. With
 // refuse the search is refused when transactions are open besides whose files are not
-// catalogued yet, which open names, or when the transaction does not see the newest files.
+// catalogued yet, which open names, or when the transaction does not see the newest files. A search of a folder whose live files the client
+// would take for orphans is always refused.
 func (g *Guard) OrphanScan(txn *store.Txn, tbl *rel.Table, refuse bool, open func() string) (done func(), err error) {
 	if tbl.Temp || tbl.Name != scheduleTable {
 		return nil, nil
+	}
+	data, err := (&view{txn: txn, space: tbl.Schema}).DataPath()
+	if err != nil {
+		return nil, err
+	}
+	if doubled(data) {
+		return nil, refusal(conflict.OrphanScanFolder(data))
 	}
 	if refuse {
 		if who := open(); who != "" {
@@ -93,6 +102,12 @@ func (g *Guard) OrphanScan(txn *store.Txn, tbl *rel.Table, refuse bool, open fun
 		}
 	}
 	return g.searches.begin(searchKey{txn.Catalog().OID(), tbl.Schema}, g.o.Clock), nil
+}
+
+// doubled says whether a path of a disk has double slashes inside. DuckDB lists the folder without them, and DuckLake compares
+// its files' names with those in the catalog letter by letter.
+func doubled(path string) bool {
+	return !strings.Contains(path, "://") && strings.Contains(strings.TrimRight(path, "/"), "//")
 }
 
 // newFile is a file that a commit registers.
