@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -115,8 +116,8 @@ func (c *Catalog) Policies(ctx context.Context) (set *gc.Set, ok bool, err error
 	return gc.NewSet(list), true, nil
 }
 
-// Paused says by whom all maintenance of the catalog is paused ("eider gc pause"); "" if it is
-// not, as on PostgreSQL.
+// Paused says by whom all maintenance of the catalog, or what workers do, is paused ("eider gc
+// pause"); "" if it is not, as on PostgreSQL.
 func (c *Catalog) Paused(ctx context.Context) (string, error) {
 	if !c.eider {
 		return "", nil
@@ -128,7 +129,7 @@ func (c *Catalog) Paused(ctx context.Context) (string, error) {
 		return "", err
 	}
 	var by, note string
-	err = c.conn.QueryRow(ctx, "SELECT coalesce(paused_by, ''), coalesce(note, '') FROM eider.pauses WHERE kind IS NULL OR kind = '' LIMIT 1").Scan(&by, &note)
+	err = c.conn.QueryRow(ctx, "SELECT coalesce(paused_by, ''), coalesce(note, '') FROM eider.pauses WHERE coalesce(kind, '') IN ('', '"+string(gc.Maintain)+"') LIMIT 1").Scan(&by, &note)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil
 	}
@@ -192,7 +193,8 @@ func (r *reader) tables(ctx context.Context) error {
 			if !r.o.wants(t.Schema, t.Name) {
 				return
 			}
-			t.Tiers = make([]TierFiles, len(r.o.Tiers))
+			t.Rule = r.o.ruleOf(t.Schema, t.Name)
+			t.Tiers = make([]TierFiles, len(t.Rule.Tiers))
 			r.state = append(r.state, t)
 		})
 	for i := range r.state {
@@ -286,14 +288,39 @@ func (r *reader) inlined(ctx context.Context) error {
 	return nil
 }
 
-// tiers counts files by tier and, since only files of one partition are merged, by
-// partition. A file with deletes is not merged, not even with ones that have ended.
+// tiers counts files by tier, for all tables with the same tiers at once.
 func (r *reader) tiers(ctx context.Context) error {
-	if len(r.o.Tiers) == 0 {
-		return nil
+	var all [][]Tier
+	tables := map[int][]string{} // ids, by the index in all
+	for i := range r.state {
+		t := &r.state[i]
+		if len(t.Rule.Tiers) == 0 {
+			continue
+		}
+		n := slices.IndexFunc(all, func(o []Tier) bool { return slices.Equal(o, t.Rule.Tiers) })
+		if n < 0 {
+			n, all = len(all), append(all, t.Rule.Tiers)
+		}
+		tables[n] = append(tables[n], strconv.FormatInt(t.ID, 10))
 	}
+	for n, tiers := range all {
+		of := ""
+		if len(all) > 1 {
+			of = " AND f.table_id IN (" + strings.Join(tables[n], ", ") + ")"
+		}
+		if err := r.tiersOf(ctx, tiers, of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tiersOf counts the files that a condition is true of by tier and, since only files of one
+// partition are merged, by partition. A file with deletes is not merged, not even with ones
+// that have ended.
+func (r *reader) tiersOf(ctx context.Context, tiers []Tier, of string) error {
 	tier := "CASE"
-	for i, t := range r.o.Tiers {
+	for i, t := range tiers {
 		tier += fmt.Sprintf(" WHEN f.file_size_bytes >= %d AND f.file_size_bytes < %d THEN %d", t.Min, t.Max, i)
 	}
 	sql := "SELECT table_id, tier, CAST(sum(n) AS bigint), CAST(sum(CASE WHEN n > 1 THEN n ELSE 0 END) AS bigint), CAST(sum(CASE WHEN n > 1 THEN size ELSE 0 END) AS bigint) FROM (" +
@@ -301,7 +328,7 @@ func (r *reader) tiers(ctx context.Context) error {
 		" LEFT JOIN (SELECT DISTINCT data_file_id FROM " + r.table("ducklake_delete_file") + ") d ON d.data_file_id = f.data_file_id" +
 		" LEFT JOIN (SELECT data_file_id, string_agg(coalesce(partition_value, 'NULL'), '/' ORDER BY partition_key_index) AS vals FROM " +
 		r.table("ducklake_file_partition_value") + " GROUP BY data_file_id) p ON p.data_file_id = f.data_file_id" +
-		" WHERE f.end_snapshot IS NULL AND d.data_file_id IS NULL GROUP BY f.table_id, tier, f.partition_id, p.vals) x WHERE tier IS NOT NULL GROUP BY table_id, tier"
+		" WHERE f.end_snapshot IS NULL AND d.data_file_id IS NULL" + of + " GROUP BY f.table_id, tier, f.partition_id, p.vals) x WHERE tier IS NOT NULL GROUP BY table_id, tier"
 	var table int64
 	var i int
 	var f TierFiles
@@ -320,7 +347,7 @@ func (r *reader) rewrites(ctx context.Context) error {
 		" d ON d.data_file_id = f.data_file_id WHERE f.end_snapshot IS NULL AND d.end_snapshot IS NULL AND d.delete_count > 0 AND f.record_count > 0",
 		[]any{&table, &rows, &deleted}, func() {
 			t := r.byID[table]
-			if t == nil || float64(deleted) < r.o.ruleOf(t).DeleteThreshold*float64(rows) {
+			if t == nil || float64(deleted) < t.Rule.DeleteThreshold*float64(rows) {
 				return
 			}
 			t.Rewrite.Files++

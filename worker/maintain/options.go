@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/eiderdb/eider/gc"
-	"github.com/eiderdb/eider/internal/bytesize"
 )
 
 // Errors of this package.
@@ -28,103 +27,28 @@ var (
 )
 
 // Tier is a class of data files by size, and how large the files become that they are merged
-// into. All sizes are in bytes.
-type Tier struct {
-	// Min and Max bound the files: Min ≤ size < Max.
-	Min, Max int64
-	// Target is the size that merged files come close to. It is not below Max, or files
-	// would be merged into their own tier for ever.
-	Target int64
-}
+// into.
+type Tier = gc.Tier
 
-// String is the tier as ParseTiers reads it.
-func (t Tier) String() string {
-	return bytesize.Short(t.Min) + "-" + bytesize.Short(t.Max) + ":" + bytesize.Short(t.Target)
-}
-
-// DefaultTiers are those of DuckLake's documentation for streaming workloads: a row is
-// written at most three times more, and files of 64 MiB are left alone.
-func DefaultTiers() []Tier {
-	const mib = 1 << 20
-	return []Tier{
-		{Min: 0, Max: mib, Target: 5 * mib},
-		{Min: mib, Max: 10 * mib, Target: 32 * mib},
-		{Min: 10 * mib, Max: 64 * mib, Target: 128 * mib},
-	}
-}
-
-// ParseTiers reads tiers from the smallest to the largest: "0-1MiB:5MiB,1MiB-10MiB:32MiB".
+// ParseTiers reads tiers as gc.ParseTiers does.
 func ParseTiers(s string) ([]Tier, error) {
-	var tiers []Tier
-	for part := range strings.SplitSeq(s, ",") {
-		sizes, target, ok := strings.Cut(strings.TrimSpace(part), ":")
-		low, high, ok2 := strings.Cut(sizes, "-")
-		if !ok || !ok2 {
-			return nil, fmt.Errorf("%w: tier %q is not MIN-MAX:TARGET", ErrOption, part)
-		}
-		var t Tier
-		for _, v := range []struct {
-			text string
-			to   *int64
-		}{{low, &t.Min}, {high, &t.Max}, {target, &t.Target}} {
-			n, err := ParseBytes(v.text)
-			if err != nil {
-				return nil, err
-			}
-			*v.to = n
-		}
-		tiers = append(tiers, t)
+	tiers, err := gc.ParseTiers(s)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrOption, err)
 	}
-	return tiers, checkTiers(tiers)
+	return tiers, nil
 }
 
-func checkTiers(tiers []Tier) error {
-	for i, t := range tiers {
-		switch {
-		case t.Min >= t.Max:
-			return fmt.Errorf("%w: tier %s has no files", ErrOption, t)
-		case t.Target < t.Max:
-			return fmt.Errorf("%w: tier %s merges files into itself", ErrOption, t)
-		case i > 0 && t.Min < tiers[i-1].Max:
-			return fmt.Errorf("%w: tier %s overlaps the one before it", ErrOption, t)
-		}
-	}
-	return nil
-}
+// DefaultTiers are those of the policy's default.
+func DefaultTiers() []Tier { return DefaultRule().Tiers }
 
 // Rule says what is done to one table, and when it is worth it.
-type Rule struct {
-	// Flush, Merge and Rewrite switch the steps.
-	Flush, Merge, Rewrite bool
-	// MinInlined is how many inlined rows and deletes must wait before they are flushed; 1
-	// at least.
-	MinInlined int64
-	// MinFiles is how many files of one tier must be mergeable before they are merged; 2 at
-	// least.
-	MinFiles int64
-	// DeleteThreshold is the part of a file's rows that must be deleted before it is
-	// rewritten, above 0 and up to 1.
-	DeleteThreshold float64
-}
+type Rule = gc.FileRule
 
-// DefaultRule does everything, as soon as there is something to do; a file is rewritten when
-// a quarter of its rows is deleted. (DuckLake's own default, 0.95, leaves files that are
-// nearly all waste.)
-func DefaultRule() Rule {
-	return Rule{Flush: true, Merge: true, Rewrite: true, MinInlined: 1, MinFiles: 2, DeleteThreshold: 0.25}
-}
-
-func (r Rule) check() error {
-	switch {
-	case r.MinInlined < 1:
-		return fmt.Errorf("%w: at least 1 inlined row must be there to be flushed", ErrOption)
-	case r.MinFiles < 2:
-		return fmt.Errorf("%w: at least 2 files must be there to be merged", ErrOption)
-	case !(r.DeleteThreshold > 0 && r.DeleteThreshold <= 1):
-		return fmt.Errorf("%w: the delete threshold must be above 0 and at most 1", ErrOption)
-	}
-	return nil
-}
+// DefaultRule is what the policies say where nothing is set: everything is done as soon as there
+// is something to do, and a file is rewritten when a quarter of its rows is deleted. (DuckLake's
+// own default, 0.95, leaves files that are nearly all waste.)
+func DefaultRule() Rule { return gc.DefaultFileRule() }
 
 // Options says what a run does. Zero fields of sizes, counts and times get the default that
 // is named, unless their comment says otherwise.
@@ -132,12 +56,10 @@ type Options struct {
 	// Schemas and Tables restrict the run to these names; nil for all. A table may be given
 	// as schema.table. Case is ignored, as DuckDB does.
 	Schemas, Tables []string
-	// Rule is the rule of tables for which RuleOf is silent; DefaultRule when it is zero.
-	Rule Rule
-	// RuleOf gives the rule of a table (policies); nil for Rule everywhere.
+	// Rule is the rule of all tables when RuleOf is nil; DefaultRule when that is nil as well.
+	Rule *Rule
+	// RuleOf gives the rule of a table (policies).
 	RuleOf func(schema, table string) Rule
-	// Tiers go from small to large; DefaultTiers when nil.
-	Tiers []Tier
 	// Outputs is how many files one merge step may write, which bounds its memory and how
 	// long its transaction is open; 16.
 	Outputs int
@@ -181,11 +103,9 @@ type Rest struct {
 
 // withDefaults fills in defaults and checks the rest.
 func (o Options) withDefaults() (Options, error) {
-	if o.Rule == (Rule{}) {
-		o.Rule = DefaultRule()
-	}
-	if o.Tiers == nil {
-		o.Tiers = DefaultTiers()
+	if o.Rule == nil {
+		rule := DefaultRule()
+		o.Rule = &rule
 	}
 	if o.Outputs == 0 {
 		o.Outputs = 16
@@ -205,14 +125,17 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Rest.Expire < 0 || o.Rest.Cleanup < 0 || o.Rest.Orphans < 0 {
 		return o, fmt.Errorf("%w: an age is negative", ErrOption)
 	}
-	return o, errors.Join(o.Rule.check(), checkTiers(o.Tiers))
+	if err := o.Rule.Check(); err != nil {
+		return o, fmt.Errorf("%w: %w", ErrOption, err)
+	}
+	return o, nil
 }
 
-func (o *Options) ruleOf(t *Table) Rule {
+func (o *Options) ruleOf(schema, table string) Rule {
 	if o.RuleOf != nil {
-		return o.RuleOf(t.Schema, t.Name)
+		return o.RuleOf(schema, table)
 	}
-	return o.Rule
+	return *o.Rule
 }
 
 // wants says whether a table is of the run.

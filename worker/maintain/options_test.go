@@ -5,40 +5,6 @@ import (
 	"testing"
 )
 
-func TestParseBytes(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		text string
-		want int64
-	}{
-		{"0", 0},
-		{"17", 17},
-		{"17B", 17},
-		{"1KiB", 1024},
-		{"1 MiB", 1 << 20},
-		{"1.5mib", 3 << 19},
-		{"5MB", 5e6},
-		{" 2GiB ", 2 << 30},
-		{"1TiB", 1 << 40},
-		{"", -1},
-		{"MiB", -1},
-		{"-1", -1},
-		{"NaN", -1},
-		{"1e300", -1},
-		{"9TiB", -1},
-		{"5 bytes", -1},
-	} {
-		got, err := ParseBytes(c.text)
-		if c.want < 0 {
-			if !errors.Is(err, ErrOption) {
-				t.Errorf("%q: %d, %v", c.text, got, err)
-			}
-		} else if err != nil || got != c.want {
-			t.Errorf("%q: %d, %v; want %d", c.text, got, err, c.want)
-		}
-	}
-}
-
 func TestParseTiers(t *testing.T) {
 	t.Parallel()
 	got, err := ParseTiers("0-1MiB:5MiB, 1MiB-10MiB:32MiB,10MiB-64MiB:128MiB")
@@ -60,20 +26,21 @@ func TestParseTiers(t *testing.T) {
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	o, err := Options{}.withDefaults()
-	if err != nil || o.Rule != DefaultRule() || len(o.Tiers) != 3 || o.Outputs != 16 || o.Retries != 10 {
+	if err != nil || o.Rule.DeleteThreshold != 0.25 || len(o.Rule.Tiers) != 3 || o.Outputs != 16 || o.Retries != 10 {
 		t.Errorf("defaults: %+v, %v", o, err)
 	}
 	rule := DefaultRule()
+	rule.Tiers = []Tier{{Min: 1, Max: 1, Target: 1}}
 	for name, o := range map[string]Options{
 		"outputs":   {Outputs: -1},
 		"files":     {MaxFiles: -1},
 		"time":      {MaxTime: -1},
 		"wait":      {Backoff: -1},
 		"age":       {Rest: Rest{Expire: -1}},
-		"inlined":   {Rule: Rule{MinFiles: 2, DeleteThreshold: 1}},
-		"small":     {Rule: Rule{MinInlined: 1, MinFiles: 1, DeleteThreshold: 1}},
-		"threshold": {Rule: Rule{MinInlined: 1, MinFiles: 2}},
-		"tier":      {Rule: rule, Tiers: []Tier{{Min: 1, Max: 1, Target: 1}}},
+		"inlined":   {Rule: &Rule{MinFiles: 2, DeleteThreshold: 1}},
+		"small":     {Rule: &Rule{MinInlined: 1, MinFiles: 1, DeleteThreshold: 1}},
+		"threshold": {Rule: &Rule{MinInlined: 1, MinFiles: 2}},
+		"tier":      {Rule: &rule},
 	} {
 		if _, err := o.withDefaults(); !errors.Is(err, ErrOption) {
 			t.Errorf("%s: %v", name, err)

@@ -2,6 +2,7 @@ package maintain
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,7 +39,9 @@ type Table struct {
 	Target int64
 	// InlinedRows and InlinedDeletes wait for a flush.
 	InlinedRows, InlinedDeletes int64
-	// Tiers has an entry for each tier of the options.
+	// Rule is what is done to the table.
+	Rule Rule
+	// Tiers has an entry for each tier of the rule.
 	Tiers []TierFiles
 	// Rewrite is about files of which the rule's part or more is deleted.
 	Rewrite RewriteFiles
@@ -71,6 +74,8 @@ type Step struct {
 	Threshold float64
 	// Age is that of Rest, of expiry, cleanup and orphans.
 	Age time.Duration
+	// Off says that the rule of the table turns the step off, which otherwise would be done.
+	Off bool
 }
 
 // Name is the step for people: "merge main.events 0B-1MiB".
@@ -85,9 +90,14 @@ func (s *Step) Name() string {
 	return name
 }
 
-// Plan makes the steps of a phase; tier says which tier's merges. The tables come in the
-// order of the state.
+// Plan makes the steps of a phase; tier says which tier's merges, by the order of each table's
+// own. The tables come in the order of the state.
 func Plan(state []Table, o *Options, p Phase, tier int) []Step {
+	return slices.DeleteFunc(planAll(state, o, p, tier), func(s Step) bool { return s.Off })
+}
+
+// planAll is Plan with the steps that rules turn off.
+func planAll(state []Table, o *Options, p Phase, tier int) []Step {
 	if step, ok := o.Rest.step(p); ok {
 		return []Step{step}
 	}
@@ -97,7 +107,7 @@ func Plan(state []Table, o *Options, p Phase, tier int) []Step {
 		if !o.wants(t.Schema, t.Name) {
 			continue
 		}
-		if s, ok := planTable(t, o, p, tier); ok {
+		if s, ok := planTable(t, p, tier); ok {
 			s.Phase, s.Schema, s.Table = p, t.Schema, t.Name
 			steps = append(steps, s)
 		}
@@ -119,26 +129,37 @@ func (r Rest) step(p Phase) (Step, bool) {
 	return Step{Phase: p, Age: age}, age > 0 && !r.Server
 }
 
-func planTable(t *Table, o *Options, p Phase, tier int) (Step, bool) {
-	rule := o.ruleOf(t)
+func planTable(t *Table, p Phase, tier int) (s Step, worth bool) {
+	rule := &t.Rule
 	switch p {
 	case Flush:
 		n := t.InlinedRows + t.InlinedDeletes
-		return Step{Rows: n}, rule.Flush && n >= max(rule.MinInlined, 1)
+		return Step{Rows: n, Off: !rule.Flush}, n >= max(rule.MinInlined, 1)
 	case Merge:
-		f, of := t.Tiers[tier], o.Tiers[tier]
+		if tier >= len(rule.Tiers) {
+			return Step{}, false
+		}
+		f, of := t.Tiers[tier], rule.Tiers[tier]
 		target := of.Target
 		// A table whose owner wants files smaller than the tier makes them gets them. DuckLake
 		// leaves files alone that are as large as the target.
 		if t.Target > 0 {
 			target = min(target, t.Target)
 		}
-		return Step{Tier: of, Target: target, Files: f.Mergeable, Bytes: f.Bytes},
-			rule.Merge && target > of.Min && f.Mergeable >= max(rule.MinFiles, 2)
+		return Step{Tier: of, Target: target, Files: f.Mergeable, Bytes: f.Bytes, Off: !rule.Merge},
+			target > of.Min && f.Mergeable >= max(rule.MinFiles, 2)
 	case Rewrite:
-		return Step{Files: t.Rewrite.Files, Rows: t.Rewrite.Rows, Threshold: rule.DeleteThreshold}, rule.Rewrite && t.Rewrite.Files > 0
+		return Step{Files: t.Rewrite.Files, Rows: t.Rewrite.Rows, Threshold: rule.DeleteThreshold, Off: !rule.Rewrite}, t.Rewrite.Files > 0
 	}
 	return Step{}, false
+}
+
+// tiersOf is how many tiers the tables have at most.
+func tiersOf(state []Table) (n int) {
+	for i := range state {
+		n = max(n, len(state[i].Rule.Tiers))
+	}
+	return n
 }
 
 // SQL is the statement that does the step, on a lake that is attached under a name. outputs

@@ -27,9 +27,9 @@ func testState() []Table {
 // The SQL of all steps, phase by phase: what is planned, in which order, and what it says.
 func TestPlan(t *testing.T) {
 	t.Parallel()
-	all, none := Options{}, Options{Rule: Rule{MinInlined: 1, MinFiles: 2, DeleteThreshold: 1}}
+	all, none := Options{}, Options{Rule: &Rule{MinInlined: 1, MinFiles: 2, DeleteThreshold: 1, Tiers: DefaultTiers()}}
 	one := Options{Tables: []string{"b"}}
-	few := Options{Rule: Rule{Flush: true, Merge: true, MinInlined: 5, MinFiles: 4, DeleteThreshold: 0.5}, Outputs: 2}
+	few := Options{Rule: &Rule{Flush: true, Merge: true, MinInlined: 5, MinFiles: 4, DeleteThreshold: 0.5, Tiers: DefaultTiers()}, Outputs: 2}
 	rest := Options{Rest: Rest{Expire: 30 * 24 * time.Hour, Cleanup: time.Hour, Orphans: 7 * 24 * time.Hour}, Schemas: []string{"none"}}
 	server := Options{Rest: Rest{Expire: time.Hour, Server: true}, Schemas: []string{"none"}}
 	byTable := Options{RuleOf: func(schema, table string) Rule {
@@ -37,19 +37,30 @@ func TestPlan(t *testing.T) {
 		r.Flush, r.Merge = table == "a", table == "b"
 		return r
 	}}
+	tiers := Options{RuleOf: func(schema, table string) Rule {
+		r := DefaultRule()
+		if table == "b" {
+			r.Tiers = []Tier{{Min: 0, Max: 1 << 10, Target: 2 << 10}}
+		}
+		r.Flush, r.Rewrite = false, false
+		return r
+	}}
 	var out strings.Builder
 	for _, c := range []struct {
 		name string
 		o    Options
-	}{{"all", all}, {"nothing", none}, {"one table", one}, {"triggers", few}, {"the rest", rest}, {"the server", server}, {"rules", byTable}} {
+	}{{"all", all}, {"nothing", none}, {"one table", one}, {"triggers", few}, {"the rest", rest}, {"the server", server}, {"rules", byTable}, {"tiers of a table", tiers}} {
 		o, err := c.o.withDefaults()
 		if err != nil {
 			t.Fatal(err)
 		}
 		fmt.Fprintf(&out, "# %s\n", c.name)
-		x := run{o: o}
-		for _, p := range x.phases() {
-			for _, s := range Plan(testState(), &o, p.phase, p.tier) {
+		state := testState()
+		for i := range state {
+			state[i].Rule = o.ruleOf(state[i].Schema, state[i].Name)
+		}
+		for _, p := range phases(tiersOf(state)) {
+			for _, s := range Plan(state, &o, p.phase, p.tier) {
 				fmt.Fprintf(&out, "%s\n    %s; %s\n", s.Name(), s.TargetSQL(), s.SQL("lake", o.Outputs))
 			}
 		}

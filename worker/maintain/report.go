@@ -61,7 +61,7 @@ func (r *Reporter) Step(o Outcome) {
 			Min: o.Step.Tier.Min, Max: o.Step.Tier.Max, Target: o.Step.Target, Status: o.Status, Files: o.Step.Files, Bytes: o.Step.Bytes,
 			Rows: o.Rows, Retries: o.Retries, Seconds: seconds(o.Took), Note: o.Note,
 		}
-		if o.Status != Planned {
+		if o.Status != Planned && o.Status != Off {
 			l.Read, l.Written = o.Read, o.Written
 		}
 		if o.Err != nil {
@@ -70,13 +70,18 @@ func (r *Reporter) Step(o Outcome) {
 		r.json(l)
 		return
 	}
-	parts := []string{o.Step.Name() + ": " + string(o.Status)}
+	fmt.Fprintln(r.Out, o.Step.Name()+": "+o.text())
+}
+
+// text is what became of a step, for people.
+func (o *Outcome) text() string {
+	parts := []string{string(o.Status)}
 	add := func(ok bool, format string, args ...any) {
 		if ok {
 			parts = append(parts, fmt.Sprintf(format, args...))
 		}
 	}
-	planned := o.Status == Planned || o.Status == Skipped
+	planned := o.Status == Planned || o.Status == Skipped || o.Status == Off
 	add(planned && o.Step.Files > 0, "%s", plural(o.Step.Files, "file"))
 	add(planned && o.Step.Bytes > 0, "%s into files of %s", bytesize.Short(o.Step.Bytes), bytesize.Short(o.Step.Target))
 	add(!planned && o.Read > 0, "%s into %d", plural(o.Read, "file"), o.Written)
@@ -86,7 +91,7 @@ func (r *Reporter) Step(o Outcome) {
 	add(o.Note != "", "%s", o.Note)
 	add(o.Err != nil, "%s", errText(o.Err))
 	add(!planned, "%.1fs", seconds(o.Took))
-	fmt.Fprintln(r.Out, strings.Join(parts, ", "))
+	return strings.Join(parts, ", ")
 }
 
 // unitOf is what a phase's rows are.

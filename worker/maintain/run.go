@@ -2,6 +2,7 @@ package maintain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
@@ -72,6 +73,15 @@ type Runner struct {
 	Options Options
 	// Report is told of every step when it ends; it may be nil.
 	Report func(Outcome)
+	// Log records the run where operators see all maintenance; it may be nil.
+	Log Log
+}
+
+// Log is where a run is recorded.
+type Log interface {
+	// Step records the end of a step. stop says why the run is to end after it; "" if it may
+	// go on. Its error is that of the lost connection.
+	Step(ctx context.Context, o *Outcome) (stop string, err error)
 }
 
 // Status says how a step ended.
@@ -82,6 +92,7 @@ const (
 	Done    Status = "done"
 	Planned Status = "planned" // in a dry run
 	Skipped Status = "skipped" // it would have changed row ids
+	Off     Status = "off"     // in a dry run: it would be done but for the policies
 	Failed  Status = "failed"
 )
 
@@ -115,6 +126,7 @@ type run struct {
 	rng   *rand.Rand
 	begun time.Time
 	sum   Summary
+	told  string // by the log: why the run is to end
 }
 
 // Run does everything that there is to do, and returns what it did. It ends after the step
@@ -145,15 +157,19 @@ func (r *Runner) DryRun(ctx context.Context) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	for _, p := range x.phases() {
-		for _, s := range Plan(state, &x.o, p.phase, p.tier) {
+	for _, p := range phases(tiersOf(state)) {
+		for _, s := range planAll(state, &x.o, p.phase, p.tier) {
 			out := Outcome{Step: s, Status: Planned, Read: s.Files, Rows: s.Rows}
-			if note, err := x.risk(ctx, &s); err != nil {
+			if s.Off {
+				out.Status, out.Note = Off, "turned off for this table"
+			} else if note, err := x.risk(ctx, &s); err != nil {
 				return x.sum, err
 			} else if note != "" {
 				out.Status, out.Note = Skipped, note
 			}
-			x.report(out)
+			if err := x.report(ctx, out); err != nil {
+				return x.sum, err
+			}
 		}
 	}
 	x.sum.Took = r.Clock.Now().Sub(x.begun)
@@ -174,18 +190,26 @@ type phase struct {
 	tier  int
 }
 
-// phases are those of the run in their order. Files that one tier's merges write are in the
-// state that the next tier's are planned from.
-func (x *run) phases() []phase {
+// phases are those of a run in their order, with merges of so many tiers. Files that one tier's
+// merges write are in the state that the next tier's are planned from.
+func phases(tiers int) []phase {
 	list := []phase{{phase: Flush}, {phase: Expire}}
-	for i := range x.o.Tiers {
+	for i := range tiers {
 		list = append(list, phase{Merge, i})
 	}
 	return append(list, phase{phase: Rewrite}, phase{phase: Cleanup}, phase{phase: Orphans})
 }
 
 func (x *run) all(ctx context.Context) error {
-	for _, p := range x.phases() {
+	if stopped, err := x.stopped(ctx); stopped || err != nil {
+		return err
+	}
+	state, err := x.Catalog.State(ctx, &x.o)
+	if err != nil {
+		return err
+	}
+	// Tables that come later have no more tiers than there are now, or wait for the next run.
+	for i, p := range phases(tiersOf(state)) {
 		if stopped, err := x.stopped(ctx); stopped || err != nil {
 			return err
 		}
@@ -198,9 +222,10 @@ func (x *run) all(ctx context.Context) error {
 		if _, ok := x.o.Rest.step(p.phase); !ok && (p.phase == Expire || p.phase == Cleanup || p.phase == Orphans) {
 			continue
 		}
-		state, err := x.Catalog.State(ctx, &x.o)
-		if err != nil {
-			return err
+		if i > 0 {
+			if state, err = x.Catalog.State(ctx, &x.o); err != nil {
+				return err
+			}
 		}
 		for _, s := range Plan(state, &x.o, p.phase, p.tier) {
 			if err := x.step(ctx, s); err != nil {
@@ -223,6 +248,8 @@ func (x *run) over() string {
 	}
 	now := x.Clock.Now()
 	switch {
+	case x.told != "":
+		return x.told
 	case x.o.MaxTime > 0 && now.Sub(x.begun) >= x.o.MaxTime:
 		return "the time is up"
 	case x.o.MaxFiles > 0 && x.sum.Read >= x.o.MaxFiles:
@@ -258,17 +285,17 @@ func (x *run) step(ctx context.Context, s Step) error {
 		if note, err := x.risk(ctx, &s); err != nil {
 			return err
 		} else if note != "" {
-			x.report(Outcome{Step: s, Status: Skipped, Note: note})
-			return nil
+			return x.report(ctx, Outcome{Step: s, Status: Skipped, Note: note})
 		}
 		out := x.try(ctx, s)
 		if ctx.Err() != nil {
-			x.report(out)
-			return ctx.Err()
+			return errors.Join(ctx.Err(), x.report(context.WithoutCancel(ctx), out))
 		}
 		// The last call of several finds nothing, which nobody needs to know.
 		if out.Err != nil || s.Phase != Merge || out.Read > 0 {
-			x.report(out)
+			if err := x.report(ctx, out); err != nil {
+				return err
+			}
 		}
 		// Each merge leaves fewer files than it takes, and those that writers add meanwhile are
 		// the next run's, so this ends.
@@ -373,16 +400,17 @@ func (x *run) server(ctx context.Context, p Phase) error {
 	if err != nil {
 		out.Status = Failed
 	}
-	x.report(out)
-	return nil
+	return x.report(ctx, out)
 }
 
-func (x *run) report(out Outcome) {
+// report counts a step, tells of it and records it.
+func (x *run) report(ctx context.Context, out Outcome) error {
 	switch out.Status {
 	case Failed:
 		x.sum.Failed++
 	case Skipped:
 		x.sum.Skipped++
+	case Off:
 	default:
 		x.sum.Steps++
 		x.sum.Read += out.Read
@@ -394,6 +422,14 @@ func (x *run) report(out Outcome) {
 	if x.Report != nil {
 		x.Report(out)
 	}
+	if x.Log == nil {
+		return nil
+	}
+	stop, err := x.Log.Step(ctx, &out)
+	if stop != "" {
+		x.told = stop
+	}
+	return err
 }
 
 // Loop calls once again and again until stop is closed or it returns an error. A call begins

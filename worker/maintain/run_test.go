@@ -76,8 +76,15 @@ func (w *world) Paused(context.Context) (string, error) {
 	return w.paused, nil
 }
 
-func (w *world) State(context.Context, *Options) ([]Table, error) { return w.state(), nil }
-func (w *world) HoldsRowIDs() bool                                { return w.holds }
+func (w *world) State(_ context.Context, o *Options) ([]Table, error) {
+	list := w.state()
+	for i := range list {
+		list[i].Rule = o.ruleOf(list[i].Schema, list[i].Name)
+	}
+	return list, nil
+}
+
+func (w *world) HoldsRowIDs() bool { return w.holds }
 
 func (w *world) ServerJob(_ context.Context, p Phase) (string, error) {
 	w.did = append(w.did, "server "+p.String())
@@ -229,7 +236,7 @@ func TestRunRetries(t *testing.T) {
 
 	w = newWorld()
 	w.answers["flush_inlined"] = []any{race, race, race}
-	r, said = w.runner(Options{Retries: 2, Rule: Rule{Flush: true, MinInlined: 1, MinFiles: 2, DeleteThreshold: 1}})
+	r, said = w.runner(Options{Retries: 2, Rule: &Rule{Flush: true, MinInlined: 1, MinFiles: 2, DeleteThreshold: 1}})
 	if _, err := r.Run(t.Context(), nil); !errors.Is(err, ErrFailed) || w.calls != 3 {
 		t.Errorf("%d calls, %v", w.calls, err)
 	}
@@ -302,14 +309,14 @@ func TestRunRest(t *testing.T) {
 	t.Parallel()
 	nothing := Rule{MinInlined: 1, MinFiles: 2, DeleteThreshold: 1}
 	w := newWorld()
-	r, said := w.runner(Options{Rule: nothing, Rest: Rest{Server: true}})
+	r, said := w.runner(Options{Rule: &nothing, Rest: Rest{Server: true}})
 	if sum, err := r.Run(t.Context(), nil); !errors.Is(err, ErrFailed) || sum.Steps != 2 {
 		t.Errorf("%+v, %v", sum, err)
 	}
 	wantSaid(t, said, "expire done 0/0", "cleanup failed 0/0", "orphans done 0/0")
 
 	w = newWorld()
-	r, said = w.runner(Options{Rule: nothing, Rest: Rest{Expire: time.Hour, Orphans: time.Hour}})
+	r, said = w.runner(Options{Rule: &nothing, Rest: Rest{Expire: time.Hour, Orphans: time.Hour}})
 	if _, err := r.Run(t.Context(), nil); err != nil {
 		t.Error(err)
 	}
@@ -369,5 +376,88 @@ func TestLoopWaiting(t *testing.T) {
 	go func() { <-waits; close(stop) }()
 	if err := Loop(t.Context(), stop, clock, time.Hour, func(context.Context) (time.Time, error) { return time.Time{}, nil }); err != nil {
 		t.Error(err)
+	}
+}
+
+// journal is a log that tells the run to end at a step, or is lost there.
+type journal struct {
+	steps  []string
+	stop   int // the step that it tells at; 0: none
+	lostAt int
+}
+
+func (j *journal) Step(_ context.Context, o *Outcome) (string, error) {
+	j.steps = append(j.steps, o.Step.Name()+" "+o.text())
+	switch len(j.steps) {
+	case j.stop:
+		return "cancelled by ann", nil
+	case j.lostAt:
+		return "", ErrLost
+	}
+	return "", nil
+}
+
+// Every step is recorded when it ends; a run that is told to end does so after the step, and one
+// whose record is lost as well, because its lock is lost with it.
+func TestRunLog(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		log     journal
+		calls   int
+		stopped string
+		err     error
+	}{
+		{journal{}, 4, "", nil},
+		{journal{stop: 2}, 2, "cancelled by ann", nil},
+		{journal{lostAt: 1}, 1, "", ErrLost},
+	} {
+		w := newWorld()
+		r, _ := w.runner(Options{})
+		log := c.log
+		r.Log = &log
+		sum, err := r.Run(t.Context(), nil)
+		if !errors.Is(err, c.err) || sum.Stopped != c.stopped || w.calls != c.calls || len(log.steps) != c.calls {
+			t.Errorf("%+v: %+v, %v, %d calls, recorded %q", c.log, sum, err, w.calls, log.steps)
+		}
+	}
+}
+
+// A dry run says what would be done but for the rules of a table, and a run does not do it.
+func TestRunOff(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	o := Options{RuleOf: func(string, string) Rule {
+		r := DefaultRule()
+		r.Merge = false
+		return r
+	}}
+	r, said := w.runner(o)
+	if _, err := r.DryRun(t.Context()); err != nil {
+		t.Error(err)
+	}
+	wantSaid(t, said, "flush main.t planned 0/0", "merge main.t 0B-1MiB off 9/0", "rewrite main.t planned 1/0")
+	r, said = w.runner(o)
+	if _, err := r.Run(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+	wantSaid(t, said, "flush main.t done 0/0", "rewrite main.t done 1/1")
+}
+
+// What the history has of a step.
+func TestReportOf(t *testing.T) {
+	t.Parallel()
+	step := func(p Phase) Step { return Step{Phase: p, Schema: "main", Table: "t", Tier: Tier{Max: 10}} }
+	for _, c := range []struct {
+		out  Outcome
+		want string
+	}{
+		{Outcome{Step: step(Flush), Status: Done, Rows: 7}, `'{"counts":{"rows flushed":7},"items":[{"what":"flush main.t","reason":"done, 7 rows, 0.0s"}]}'`},
+		{Outcome{Step: step(Merge), Status: Done, Read: 9, Written: 1}, `'{"counts":{"files merged":9,"files written":1},"items":[{"what":"merge main.t 0B-10B","reason":"done, 9 files into 1, 0.0s"}]}'`},
+		{Outcome{Step: step(Rewrite), Status: Failed, Err: errors.New("it's no")}, `'{"counts":{"steps that failed":1},"notes":["rewrite main.t: it''s no"],"items":[{"what":"rewrite main.t","reason":"failed, it''s no, 0.0s"}]}'`},
+		{Outcome{Step: step(Flush), Status: Off}, `'{"items":[{"what":"flush main.t","reason":"off"}]}'`},
+	} {
+		if got := literal(reportOf(&c.out)); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,8 +25,10 @@ const defaultServer = "postgres://eider@127.0.0.1:5434/postgres"
 type maintainFlags struct {
 	lakeFlags
 	o         maintain.Options
+	rule      maintain.Rule // of the flags; only those that are given count
 	tiers     string
 	skip      []string
+	only      []string
 	windows   string
 	zone      string
 	all       bool
@@ -40,7 +43,7 @@ type maintainFlags struct {
 }
 
 func (a *app) maintainCommand() *cobra.Command {
-	f := &maintainFlags{o: maintain.Options{Rule: maintain.DefaultRule()}}
+	f := &maintainFlags{rule: maintain.DefaultRule()}
 	cmd := &cobra.Command{
 		Use:   "maintain",
 		Short: "Flush, merge and rewrite the files of a lake",
@@ -53,8 +56,10 @@ It may be ended at any time: SIGTERM lets it finish the step that it is at, a se
 With --all it also has snapshots expired, scheduled files removed and orphans deleted: on Eider by the server's jobs and policies, elsewhere
 by DuckLake's functions and the --...-older-than flags. On Eider the server can do these by itself, see "eider gc".
 
-Windows come from the policies "windows" and "time-zone" of the catalog where it has them; a flag goes before a policy. What is flushed,
-merged and rewritten, and of which tables, is for flags alone to say. On Eider "eider gc pause" without a kind holds this up too.
+Policies of the catalog, where it has them, say when (windows, time-zone) and what is done to each table (flush, min-inlined-rows, merge,
+min-small-files, tiers, rewrite, delete-threshold); a flag goes before a policy, whatever that is set for. --dry-run shows what is
+turned off. On Eider the runs are in the history of jobs ("eider gc jobs", kind maintain), and "eider gc cancel JOB", "eider gc pause maintain" and
+"eider gc pause" end or hold up a run after its step.
 
 DuckDB's extensions ducklake and postgres are taken from --extension-dir, or installed from DuckDB's repository. Secrets for object
 storage go into a file of SQL statements (--init-file), and --extension httpfs loads what they need.
@@ -86,10 +91,11 @@ func (f *maintainFlags) register(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&f.o.Schemas, "schema", nil, "only tables of these schemas")
 	fs.StringSliceVar(&f.o.Tables, "table", nil, "only these tables, NAME or SCHEMA.NAME")
 	fs.StringSliceVar(&f.skip, "skip", nil, "steps to leave out: flush, merge, rewrite")
+	fs.StringSliceVar(&f.only, "only", nil, "only these steps, also where a policy turns them off: flush, merge, rewrite")
 	fs.StringVar(&f.tiers, "tiers", "", "tiers of file sizes, MIN-MAX:TARGET, default "+tiersText(maintain.DefaultTiers()))
-	fs.Int64Var(&f.o.Rule.MinInlined, "min-inlined-rows", f.o.Rule.MinInlined, "flush a table when so many inlined rows and deletes wait")
-	fs.Int64Var(&f.o.Rule.MinFiles, "min-small-files", f.o.Rule.MinFiles, "merge when a tier of a table has so many files to merge")
-	fs.Float64Var(&f.o.Rule.DeleteThreshold, "delete-threshold", f.o.Rule.DeleteThreshold, "rewrite files of which so much is deleted, above 0 to 1")
+	fs.Int64Var(&f.rule.MinInlined, "min-inlined-rows", f.rule.MinInlined, "flush a table when so many inlined rows and deletes wait")
+	fs.Int64Var(&f.rule.MinFiles, "min-small-files", f.rule.MinFiles, "merge when a tier of a table has so many files to merge")
+	fs.Float64Var(&f.rule.DeleteThreshold, "delete-threshold", f.rule.DeleteThreshold, "rewrite files of which so much is deleted, above 0 to 1")
 	fs.IntVar(&f.o.Outputs, "outputs-per-step", 16, "files that one merge step writes at most")
 	fs.Int64Var(&f.o.MaxFiles, "max-files", 0, "end after the step that has read so many files")
 	fs.StringVar(&f.maxTime, "max-time", "", "end after the step in which so much time has passed, such as 2h")
@@ -123,21 +129,22 @@ func (f *maintainFlags) finish(a *app) (err error) {
 		return badFlag("every", errors.New("a dry run is made once"))
 	}
 	if f.tiers != "" {
-		if f.o.Tiers, err = maintain.ParseTiers(f.tiers); err != nil {
+		if f.rule.Tiers, err = maintain.ParseTiers(f.tiers); err != nil {
 			return badFlag("tiers", err)
 		}
 	}
-	for _, s := range f.skip {
-		switch s {
-		case "flush":
-			f.o.Rule.Flush = false
-		case "merge":
-			f.o.Rule.Merge = false
-		case "rewrite":
-			f.o.Rule.Rewrite = false
-		default:
-			return badFlag("skip", fmt.Errorf("%q is none of flush, merge, rewrite", s))
+	if len(f.skip) > 0 && len(f.only) > 0 {
+		return badFlag("only", errors.New("it excludes --skip"))
+	}
+	for flag, list := range map[string][]string{"skip": f.skip, "only": f.only} {
+		for _, step := range list {
+			if !slices.Contains([]string{gc.NameFlush, gc.NameMerge, gc.NameRewrite}, step) {
+				return badFlag(flag, fmt.Errorf("%q is none of flush, merge, rewrite", step))
+			}
 		}
+	}
+	if err := f.rule.Check(); err != nil {
+		return cmdline.Usage(err)
 	}
 	for _, d := range []struct {
 		flag, text string
@@ -260,6 +267,15 @@ func (a *app) once(ctx context.Context, f *maintainFlags, rep *maintain.Reporter
 			return next, err
 		}
 	}
+	rec, refused, err := cat.Record(ctx, f.dryRun, f.given())
+	if err != nil {
+		return next, err
+	}
+	if refused != nil {
+		fmt.Fprintln(a.err, "eider: the run is not recorded:", maintain.Text(refused))
+	}
+	var sum maintain.Summary
+	defer func() { err = errors.Join(err, rec.End(ctx, &sum, err)) }()
 	db, err := duck.Open(ctx, f.duck)
 	if err != nil {
 		return next, err
@@ -269,8 +285,7 @@ func (a *app) once(ctx context.Context, f *maintainFlags, rep *maintain.Reporter
 	if err := db.Attach(ctx, f.lake); err != nil {
 		return next, err
 	}
-	r := &maintain.Runner{Lake: f.lake.Name, DB: db, Catalog: cat, Clock: clock, Options: o, Report: rep.Step}
-	var sum maintain.Summary
+	r := &maintain.Runner{Lake: f.lake.Name, DB: db, Catalog: cat, Clock: clock, Options: o, Report: rep.Step, Log: rec}
 	if f.dryRun {
 		sum, err = r.DryRun(ctx)
 	} else {
@@ -280,7 +295,20 @@ func (a *app) once(ctx context.Context, f *maintainFlags, rep *maintain.Reporter
 	return next, err
 }
 
-// options are the run's: the flags', and the windows of the policies where there is no flag.
+// given are the flags that were given and say what is done, for the history.
+func (f *maintainFlags) given() map[string]string {
+	m := map[string]string{}
+	f.set.Visit(func(flag *pflag.Flag) {
+		switch flag.Name {
+		case "server", "catalog", "lake", "data-path", "extension-dir", "extension", "init-file", "threads", "memory-limit", "temp-dir", "format", "dry-run":
+		default:
+			m[flag.Name] = strings.Trim(flag.Value.String(), "[]")
+		}
+	})
+	return m
+}
+
+// options are the run's: the flags', and the policies' where there is no flag.
 func (f *maintainFlags) options(ctx context.Context, cat *maintain.Catalog) (maintain.Options, error) {
 	o := f.o
 	o.Seed = uint64(time.Now().UnixNano())
@@ -294,11 +322,16 @@ func (f *maintainFlags) options(ctx context.Context, cat *maintain.Catalog) (mai
 		}
 		o.Rest = maintain.Rest{Server: has}
 	}
-	set, ok, err := cat.Policies(ctx)
-	if err != nil || !ok {
+	set, _, err := cat.Policies(ctx)
+	if err != nil {
 		return o, err
 	}
 	policies := set.For(cat.Lake())
+	// A policy that nobody understands may have been meant to leave something as it is.
+	if bad := policies.Problems(); len(bad) > 0 && !f.dryRun {
+		return o, fmt.Errorf("nothing is done while a policy cannot be read, for %s: %w", bad[0].Scope, bad[0].Err)
+	}
+	o.RuleOf = func(schema, table string) maintain.Rule { return f.override(policies.FileRule(schema, table)) }
 	if !f.set.Changed("windows") {
 		w, zone := policies.Windows()
 		o.Windows = w
@@ -307,4 +340,30 @@ func (f *maintainFlags) options(ctx context.Context, cat *maintain.Catalog) (mai
 		}
 	}
 	return o, nil
+}
+
+// override is a rule with what the flags say in place of the policies.
+func (f *maintainFlags) override(r maintain.Rule) maintain.Rule {
+	for _, s := range []struct {
+		name string
+		on   *bool
+	}{{gc.NameFlush, &r.Flush}, {gc.NameMerge, &r.Merge}, {gc.NameRewrite, &r.Rewrite}} {
+		if len(f.only) > 0 {
+			*s.on = slices.Contains(f.only, s.name)
+		}
+		*s.on = *s.on && !slices.Contains(f.skip, s.name)
+	}
+	if f.set.Changed(gc.NameMinInlined) {
+		r.MinInlined = f.rule.MinInlined
+	}
+	if f.set.Changed(gc.NameMinFiles) {
+		r.MinFiles = f.rule.MinFiles
+	}
+	if f.set.Changed(gc.NameDeleteThreshold) {
+		r.DeleteThreshold = f.rule.DeleteThreshold
+	}
+	if f.set.Changed(gc.NameTiers) {
+		r.Tiers = f.rule.Tiers
+	}
+	return r
 }
