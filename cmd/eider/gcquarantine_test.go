@@ -38,6 +38,7 @@ func TestQuarantine(t *testing.T) {
 	gc("quarantine", "list").want(t, 0, "PATH")
 	gc("quarantine", "list", "--format", "json").want(t, 0, "[]")
 	gc("quarantine", "restore").want(t, 2, "--job, --path, or --all")
+	gc("quarantine", "restore", "--all", "--lake", "nope").want(t, 1, `no such lake: "nope"`)
 
 	is("update ducklake_metadata set value = '"+dir+"/' where key = 'data_path' returning key", "data_path")
 	for _, f := range []string{"a.parquet", "b.parquet"} {
