@@ -28,8 +28,15 @@ func (r *jsonReader) failToken(expected string) error {
 	if r.i >= len(r.s) {
 		return r.fail("The input string ended unexpectedly.")
 	}
+	if expected != "" {
+		if err := r.tokenError(); err != nil {
+			return err
+		}
+	}
 	end := r.i + 1
-	if isWordByte(r.s[r.i]) {
+	if c := r.s[r.i]; isAlpha(c) || c == '_' || c >= utf8.RuneSelf {
+		end = r.wordEnd()
+	} else if c == '-' || isDigit(c) {
 		for end < len(r.s) && isWordByte(r.s[end]) {
 			end++
 		}
@@ -48,6 +55,34 @@ func (r *jsonReader) failToken(expected string) error {
 		return r.fail(`Token "%s" is invalid.`, token)
 	}
 	return r.fail(`Expected %s, but found "%s".`, expected, token)
+}
+
+// tokenError says what is wrong with the token at the reader's place by itself. PostgreSQL reads a token before it asks whether it may stand there.
+func (r *jsonReader) tokenError() error {
+	ahead := *r
+	switch c := r.s[r.i]; {
+	case c == '"':
+		return ahead.scanString(nil)
+	case c == '-' || isDigit(c):
+		_, err := ahead.number(nil, false)
+		return err
+	case bytes.IndexByte([]byte("{}[],:"), c) >= 0:
+		return nil
+	}
+	switch string(r.s[r.i:r.wordEnd()]) {
+	case "true", "false", "null":
+		return nil
+	}
+	return r.failToken("")
+}
+
+// wordEnd is where the word at the reader's place ends.
+func (r *jsonReader) wordEnd() int {
+	end := r.i
+	for end < len(r.s) && (isAlpha(r.s[end]) || isDigit(r.s[end]) || r.s[end] == '_' || r.s[end] >= utf8.RuneSelf) {
+		end++
+	}
+	return end
 }
 
 func isWordByte(c byte) bool {
@@ -119,7 +154,7 @@ func (r *jsonReader) value(dst []byte, build bool) ([]byte, error) {
 		return r.number(dst, build)
 	}
 	for _, w := range [...]string{"true", "false", "null"} {
-		if bytes.HasPrefix(r.s[r.i:], []byte(w)) && (r.i+len(w) == len(r.s) || !isWordByte(r.s[r.i+len(w)])) {
+		if bytes.HasPrefix(r.s[r.i:], []byte(w)) && r.wordEnd() == r.i+len(w) {
 			r.i += len(w)
 			if build {
 				dst = append(dst, w...)
@@ -350,6 +385,8 @@ func (r *jsonReader) unescape(dst []byte) ([]byte, error) {
 // scanString checks a string's escapes and, with out set, collects the text they mean.
 // For jsonb an escape must name a character that text can hold.
 func (r *jsonReader) scanString(out *[]byte) error {
+	from := r.i
+	unterminated := func() error { return r.fail(`Token "%s" is invalid.`, r.s[from:]) }
 	r.i++
 	high := rune(0)
 	put := func(b ...byte) {
@@ -360,7 +397,7 @@ func (r *jsonReader) scanString(out *[]byte) error {
 	lone := func() error { return r.fail("Unicode low surrogate must follow a high surrogate.") }
 	for {
 		if r.i >= len(r.s) {
-			return r.fail("The input string ended unexpectedly.")
+			return unterminated()
 		}
 		c := r.s[r.i]
 		if high != 0 && (c != '\\' || r.i+1 >= len(r.s) || r.s[r.i+1] != 'u') {
@@ -373,16 +410,16 @@ func (r *jsonReader) scanString(out *[]byte) error {
 		case c < 0x20:
 			return r.fail("Character with value 0x%02x must be escaped.", c)
 		case c != '\\':
-			from := r.i
+			plain := r.i
 			for r.i < len(r.s) && r.s[r.i] != '"' && r.s[r.i] != '\\' && r.s[r.i] >= 0x20 {
 				r.i++
 			}
-			put(r.s[from:r.i]...)
+			put(r.s[plain:r.i]...)
 			continue
 		}
 		r.i++
 		if r.i >= len(r.s) {
-			return r.fail("The input string ended unexpectedly.")
+			return unterminated()
 		}
 		e := r.s[r.i]
 		r.i++

@@ -154,3 +154,40 @@ select (1, 2) = (1, 2, 3)
 select 1 in ()
 
 select * from t where
+
+-- A token is read before it is asked whether it may stand there.
+select '{not json'::json
+
+select '{not-json'::json
+
+select '{"a" nope}'::jsonb
+
+select '{"a": 1 "b"}'::json
+
+select '{"a": 1, true}'::json
+
+select '[1 tru]'::json
+
+select '[1 2]'::json
+
+select '[1 2x]'::json
+
+select '[1 "a\q"]'::json
+
+select '[1 "open'::json
+
+select '{. }'::json
+
+select '[true.5]'::json
+
+select '[nul]'::json
+
+select '1 äöü'::json
+
+select '{é: 1}'::json
+
+select '"open'::json
+
+select '{"a": "open\'::json
+
+select '["open'::jsonb
