@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -262,10 +263,9 @@ func (w *world) run() (stop func()) {
 		defer close(done)
 		w.m.Run(ctx)
 	}()
-	for running := false; !running; {
-		w.m.mu.Lock()
-		running = w.m.running
-		w.m.mu.Unlock()
+	<-w.m.Begun()
+	if _, err := w.m.Submit(ctx, Ask{Catalog: "lake", Lake: "none"}); errors.Is(err, ErrStopped) {
+		w.Error("it has begun and takes no requests")
 	}
 	var once sync.Once
 	stop = func() {

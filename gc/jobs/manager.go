@@ -82,6 +82,8 @@ type Manager struct {
 	log  *slog.Logger
 	wake chan struct{} // capacity 1: something changed
 
+	ready chan struct{} // closed when Run is at work
+
 	mu       sync.Mutex
 	running  bool                     // guarded by mu: Run is at work
 	catalogs map[uint32]*catalogState // guarded by mu, by oid
@@ -130,10 +132,13 @@ type job struct {
 
 // New makes a Manager. Run makes it work.
 func New(o Options) *Manager {
-	m := &Manager{o: o.withDefaults(), wake: make(chan struct{}, 1), catalogs: make(map[uint32]*catalogState)}
+	m := &Manager{o: o.withDefaults(), wake: make(chan struct{}, 1), ready: make(chan struct{}), catalogs: make(map[uint32]*catalogState)}
 	m.log = m.o.Logger
 	return m
 }
+
+// Begun is closed when Run is at work, so that requests are taken.
+func (m *Manager) Begun() <-chan struct{} { return m.ready }
 
 // poke makes Run look at once.
 func (m *Manager) poke() {

@@ -31,6 +31,7 @@ func (m *Manager) Run(ctx context.Context) {
 	m.mu.Lock()
 	m.running = true
 	m.mu.Unlock()
+	close(m.ready)
 	var workers sync.WaitGroup
 	defer func() {
 		m.mu.Lock()

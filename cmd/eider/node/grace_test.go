@@ -1,11 +1,13 @@
 package node
 
 import (
+	"cmp"
 	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/eiderdb/eider/cmd/eider/config"
 	"github.com/eiderdb/eider/gc/meta"
 	"github.com/eiderdb/eider/kv/rel"
 	"github.com/eiderdb/eider/kv/row"
@@ -34,9 +36,25 @@ func TestGrace(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			g := &graces{log: slog.New(slog.DiscardHandler), defaults: policyDefaults(&config.Options{DeletionGrace: 2 * time.Hour})}
+			grace := func() time.Duration {
+				txn := cat.Begin(store.TxnOptions{Isolation: store.RepeatableRead})
+				defer func() { _ = txn.Rollback() }()
+				got, err := g.of(txn, "public")
+				if err != nil {
+					t.Error(err)
+				}
+				return got
+			}
+			if got := grace(); got != 2*time.Hour {
+				t.Errorf("%v without policies, want the server's default", got)
+			}
 			makePolicies(t, cat, tc.columns)
+			if got := grace(); got != cmp.Or(tc.want, 2*time.Hour) {
+				t.Errorf("%v beside the server's default", got)
+			}
 			var log strings.Builder
-			g := &graces{log: slog.New(slog.NewTextHandler(&log, nil))}
+			g = &graces{log: slog.New(slog.NewTextHandler(&log, nil))}
 			for range 3 {
 				txn := cat.Begin(store.TxnOptions{Isolation: store.RepeatableRead})
 				got, err := g.of(txn, "public")

@@ -228,7 +228,8 @@ func (m *maintenance) quarantineKeep(txn *store.Txn, lake string) (time.Duration
 // unreadableGrace is longer than anybody waits.
 const unreadableGrace = 100 * 365 * 24 * time.Hour
 
-// maintain runs the manager until stop is called, which waits for its end.
+// maintain runs the manager until stop is called, which waits for its end. Requests are taken
+// when it returns.
 func maintain(m *jobs.Manager) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -236,6 +237,7 @@ func maintain(m *jobs.Manager) (stop func()) {
 		defer close(done)
 		m.Run(ctx)
 	}()
+	<-m.Begun()
 	return func() {
 		cancel()
 		<-done
