@@ -186,9 +186,10 @@ that one repetition is enough. With ` + "`--rebase`" + ` (or ` + "`ALTER DATABAS
 has touched other ids at once. The client does not learn them: ` + "`last_committed_snapshot()`" + ` is then wrong, which is why it is off
 ([decision 7](adr/0007-server-side-rebase.md)).
 
-What the client gives up (it has found a pair of the tables above when it came again, or a flush met rows that were updated meanwhile) is yours to repeat.
-Say ` + "`application_name=...`" + ` in the connection string, another one for each process: then the next transactions of that process go first, until they have
-written what was given up. So a flush ends beside writers that update without a pause. ` + "`eider maintain`" + ` does that by itself.
+What the client gives up (it has found a pair of the tables above when it came again, or a flush met rows that were updated meanwhile) is yours to repeat:
+what comes next on the same connection goes first, until it has written what was given up, so that a flush ends beside writers that update without a pause.
+A client may take another connection, though. Say ` + "`application_name=...`" + ` in the connection string, another one for each process, and it is known on
+all of its connections; ` + "`eider maintain`" + ` does that by itself.
 
 ## Repaired commits
 

@@ -49,6 +49,9 @@ type turnState struct {
 	schema string
 	// wroteTables are those of the last transaction that came to its COMMIT, or lost.
 	wroteTables []string
+	// undone is what the session may repeat, also after DISCARD ALL: a pool gives the connection
+	// to whoever comes next, which as a rule is who lost. It is the client's if that has a name.
+	undone repetition
 	// retry is the running transaction if it has, or had, a retry's turn.
 	retry *store.Txn
 }
@@ -90,12 +93,11 @@ type turnClient struct {
 	refs int // guarded by turnClients.mu
 
 	mu       sync.Mutex
-	named    bool      // it has an application name: others are not taken for it
-	losses   int       // guarded by mu: losses whose retry has not come yet
-	lastLoss time.Time // guarded by mu
-	lost     []string  // guarded by mu: the tables that the last one to lose has written
-	givenUp  bool      // guarded by mu: DuckLake does not repeat that one, and nobody has written all of its tables since
-	overran  bool      // guarded by mu: a retry held its turn too long or for nothing, and nothing was committed since
+	named    bool       // it has an application name: others are not taken for it
+	losses   int        // guarded by mu: losses whose retry has not come yet
+	lastLoss time.Time  // guarded by mu
+	undone   repetition // guarded by mu; of a client that is named
+	overran  bool       // guarded by mu: a retry held its turn too long or for nothing, and nothing was committed since
 }
 
 // turnClients are the clients of a server.
@@ -162,49 +164,67 @@ func (c *turnClients) sweep(now time.Time) {
 	}
 }
 
-// lose notes a loss of a transaction that has written tables.
-func (c *turnClient) lose(tables []string, now time.Time) {
+// lose notes a loss.
+func (c *turnClient) lose(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.losses++
 	c.lastLoss = now
-	c.lost, c.givenUp = tables, false
-}
-
-// giveUp notes that a loss is not going to be repeated by DuckLake, but by who called it.
-func (c *turnClient) giveUp(now time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.givenUp, c.lastLoss = true, now
 }
 
 // mayRepeat reports whether the client may still come again after a loss.
 func (c *turnClient) mayRepeat(now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return (c.losses > 0 || c.givenUp) && now.Sub(c.lastLoss) <= lossMemory
+	return c.losses > 0 && now.Sub(c.lastLoss) <= lossMemory || c.undone.due(now)
 }
 
-// repeats reports whether a transaction that begins with the head is taken for the repetition
-// of one that was given up: a flush that met a changed row when it deleted what it had read,
-// or one that read, for its retry, what forbids it. Nothing but the head tells that from
-// others, and DuckDB has closed the connection that met the error: the client must be known.
-func (c *turnClient) repeats(now time.Time) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.named && c.givenUp && now.Sub(c.lastLoss) <= lossMemory
-}
-
-// committed notes that the client committed a snapshot that writes tables. What was given up
-// has been repeated if they are the same: a flush commits the deletions first, then the rows.
-func (c *turnClient) committed(tables []string) {
+// committed notes that the client committed a snapshot.
+func (c *turnClient) committed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.overran = false
-	if !c.givenUp {
+}
+
+// repetition is what DuckLake gives up after a loss, and its caller may repeat: a flush that
+// met a changed row when it deleted what it had read, or a retry that read what forbids it.
+// Nothing but the head tells such a transaction from others when it comes again.
+type repetition struct {
+	tables []string // that the last one to lose has written
+	at     time.Time
+	is     bool // it was given up, and no commit has written all of them since
+}
+
+// lose notes a loss of a transaction that has written tables.
+func (r *repetition) lose(tables []string) { r.tables, r.is = tables, false }
+
+// giveUp notes that DuckLake does not repeat the last one that lost.
+func (r *repetition) giveUp(now time.Time) { r.at, r.is = now, len(r.tables) > 0 }
+
+// done notes a commit that writes tables: a flush commits the deletions first, then the rows.
+func (r *repetition) done(tables []string) {
+	r.is = r.is && slices.ContainsFunc(r.tables, func(name string) bool { return !slices.Contains(tables, name) })
+}
+
+// due reports whether a transaction that begins with the head may be it.
+func (r *repetition) due(now time.Time) bool { return r.is && now.Sub(r.at) <= lossMemory }
+
+// undone calls f with what the session, or its client, may repeat: DuckDB may close the
+// connection that met the error, but only a client with a name is told from others.
+func (s *Session) undone(f func(r *repetition)) {
+	c := s.turn.client
+	if !c.named {
+		f(&s.turn.undone)
 		return
 	}
-	c.givenUp = slices.ContainsFunc(c.lost, func(name string) bool { return !slices.Contains(tables, name) })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f(&c.undone)
+}
+
+func (s *Session) repeats(now time.Time) (is bool) {
+	s.undone(func(r *repetition) { is = r.due(now) })
+	return is
 }
 
 // retry reports whether a retry of the client may take the turn, and counts it. own says
@@ -333,7 +353,7 @@ func (s *Session) awaitTurn(ctx context.Context, sql string, told bool) error {
 	now := s.now()
 	s.turn.began = first == readHead
 	switch {
-	case first == readRetry || s.turn.lost || s.turn.client.repeats(now):
+	case first == readRetry || s.turn.lost || s.repeats(now):
 		own := s.turn.lost || first == readHead
 		s.turn.lost = false
 		if !s.turn.client.retry(now, own) {
@@ -436,17 +456,20 @@ func (s *Session) noteLoss(ctx context.Context, t *store.Txn, err error) {
 	}
 	s.turn.lost = true
 	s.turn.writes, s.turn.wrote = true, s.now()
-	if s.turn.client.lose(s.turn.wroteTables, s.now()); what == "row" {
-		s.turn.client.giveUp(s.now())
-	}
+	s.turn.client.lose(s.now())
+	s.undone(func(r *repetition) {
+		if r.lose(slices.Clone(s.turn.wroteTables)); what == "row" {
+			r.giveUp(s.now())
+		}
+	})
 	s.catalog.Lost(what)
 }
 
 // noteTables notes what tables a transaction writes, for a client that may repeat it. t may be
 // nil, but has not ended.
 func (s *Session) noteTables(t *store.Txn) {
-	if t != nil && s.turn.client.named {
-		s.turn.wroteTables = t.Wrote()
+	if t != nil {
+		s.turn.wroteTables = t.AppendWrote(s.turn.wroteTables[:0])
 	}
 }
 
@@ -455,13 +478,15 @@ func (s *Session) noteCommit(t *store.Txn) {
 	s.turn.steps.learn(t.Step())
 	s.turn.lost, s.turn.retry = false, nil
 	s.turn.writes, s.turn.wrote = true, s.now()
-	s.turn.client.committed(s.turn.wroteTables)
+	s.turn.client.committed()
+	s.undone(func(r *repetition) { r.done(s.turn.wroteTables) })
 }
 
 // noteEnd notes the end of a transaction.
 func (s *Session) noteEnd() {
 	if r := s.turn.retry; r != nil {
-		if s.turn.client.giveUp(s.now()); r.Overran() {
+		s.undone(func(u *repetition) { u.giveUp(s.now()) })
+		if r.Overran() {
 			s.turn.client.setOverran()
 		}
 	}

@@ -5,22 +5,26 @@ import (
 	"testing"
 )
 
-// TestRowLossIsRepeated: who lost a row comes again with nothing but a read of the head, and on
-// another connection: its client is known by its name. It has the turn until the client has
-// committed; a client without a name, and others, are not taken for it.
+// TestRowLossIsRepeated: who lost a row comes again with nothing but a read of the head, on the
+// connection that a pool has reset or, if its client has a name, on another one. It has the
+// turn until it has written what was given up; others are not taken for it.
 func TestRowLossIsRepeated(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		app     string // of the client that loses
 		again   string // of the one that begins with the head then
-		between string // what the client has committed in between
+		between string // what it has committed in between
+		same    bool   // on the same connection
 		holds   bool
 	}{
-		{"the client", "worker 1", "worker 1", "", true},
-		{"another client", "worker 1", "worker 2", "", false},
-		{"a client without a name", "", "", "", false},
-		{"the client, after it has written the row", "worker 1", "worker 1", batch(1), false},
-		{"the client, after another commit", "worker 1", "worker 1", snapshot(1), true},
+		{"the client", "worker 1", "worker 1", "", false, true},
+		{"another client", "worker 1", "worker 2", "", false, false},
+		{"a client without a name, on another connection", "", "", "", false, false},
+		{"a client without a name, on the same connection", "", "", "", true, true},
+		{"on the same connection, after it has written the row", "", "", batch(1), true, false},
+		{"on the same connection, after another commit", "", "", snapshot(1), true, true},
+		{"the client, after it has written the row", "worker 1", "worker 1", batch(1), false, false},
+		{"the client, after another commit", "worker 1", "worker 1", snapshot(1), false, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			turnWorld(t, func(w *world) {
@@ -30,29 +34,35 @@ func TestRowLossIsRepeated(t *testing.T) {
 				w.run("a", "UPDATE ducklake_table_stats SET record_count = 5")
 				w.fails("flush", "UPDATE ducklake_table_stats SET record_count = 6")
 				w.run("flush", "ROLLBACK")
-				w.session("flush").Close()
+				earlier, again := "flush", "flush"
+				if c.same {
+					w.run("flush", "DISCARD ALL")
+				} else {
+					w.session("flush").Close()
+					earlier, again = "earlier", "again"
+					w.named(earlier, c.app)
+					w.named(again, c.again)
+				}
 
 				n := 1
 				if c.between != "" {
-					w.named("earlier", c.app)
-					w.run("earlier", beginRR)
-					w.run("earlier", headRead)
-					w.run("earlier", c.between)
-					w.run("earlier", "COMMIT")
+					w.run(earlier, beginRR)
+					w.run(earlier, headRead)
+					w.run(earlier, c.between)
+					w.run(earlier, "COMMIT")
 					n++
 				}
-				w.named("again", c.again)
-				w.run("again", beginRR)
-				w.run("again", headRead)
+				w.run(again, beginRR)
+				w.run(again, headRead)
 				waits, result := w.rival(n)
 				if waits() != c.holds {
 					t.Errorf("a rival's commit waits: %v, want %v", !c.holds, c.holds)
 				}
 				if c.holds {
-					w.run("again", "UPDATE ducklake_table_stats SET record_count = 7")
-					w.run("again", batch(n))
+					w.run(again, "UPDATE ducklake_table_stats SET record_count = 7")
+					w.run(again, batch(n))
 				}
-				w.run("again", "COMMIT")
+				w.run(again, "COMMIT")
 				result()
 			})
 		})

@@ -70,12 +70,11 @@ func (t *Txn) TouchedPrefix(prefix string) bool {
 	return found
 }
 
-// Wrote returns the names of the tables whose rows t has written, or has lost the race for,
-// until its end.
-func (t *Txn) Wrote() []string {
-	names := make([]string, len(t.deps))
+// AppendWrote appends the names of the tables whose rows t has written, or has lost the race
+// for. At its end it has forgotten them.
+func (t *Txn) AppendWrote(names []string) []string {
 	for i := range t.deps {
-		names[i] = t.deps[i].name
+		names = append(names, t.deps[i].name)
 	}
 	return names
 }
