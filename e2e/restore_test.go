@@ -148,7 +148,7 @@ func (h *restoreHistory) step(ctx context.Context, t *testing.T) {
 		sql = fmt.Sprintf("ALTER TABLE %s ADD COLUMN c%d INTEGER DEFAULT %d", pick(), h.next, h.next)
 		h.next++
 	case k == 16:
-		sql = []string{"ALTER TABLE %s RENAME v TO w", "ALTER TABLE %s DROP COLUMN s", "ALTER TABLE %s SET PARTITIONED BY (i)", "ALTER TABLE %s SET SORTED BY (i DESC)"}[h.r.IntN(4)]
+		sql = []string{"ALTER TABLE %s RENAME v TO w", "ALTER TABLE %s DROP COLUMN s", "ALTER TABLE %s SET PARTITIONED BY (i)", "ALTER TABLE %s SET PARTITIONED BY (bucket(3, i), v)", "ALTER TABLE %s SET SORTED BY (i DESC)"}[h.r.IntN(5)]
 		sql = fmt.Sprintf(sql, pick())
 	case k == 17:
 		sql = fmt.Sprintf("COMMENT ON TABLE %s IS 'c%d'", pick(), h.next)

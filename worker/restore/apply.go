@@ -77,8 +77,8 @@ func (w *writer) seen(cond string, args ...any) string {
 }
 
 // objects ends and makes everything but tables' rows. rows is called for each table that is
-// made, with its new id.
-func (w *writer) objects(ctx context.Context, p *Plan, then *Version, rows func(o *Object, id int64) error) error {
+// made, with its new id and that of its partitioning.
+func (w *writer) objects(p *Plan, then *Version, rows func(o *Object, id, partition int64)) {
 	for _, id := range p.DropSchemas {
 		w.end("ducklake_schema", fmt.Sprintf("schema_id = %d", id))
 		w.end("ducklake_tag", fmt.Sprintf("object_id = %d", id))
@@ -100,10 +100,8 @@ func (w *writer) objects(ctx context.Context, p *Plan, then *Version, rows func(
 	}
 	for i := range p.Create {
 		o := &p.Create[i]
-		id := w.createTable(o)
-		if err := rows(o, id); err != nil {
-			return err
-		}
+		id, partition := w.createTable(o)
+		rows(o, id, partition)
 	}
 	for _, o := range p.CreateViews {
 		id := w.catalogID()
@@ -123,7 +121,6 @@ func (w *writer) objects(ctx context.Context, p *Plan, then *Version, rows func(
 		w.end("ducklake_macro", fmt.Sprintf("macro_id = %d", o.ID))
 		w.change("dropped_%s_macro:%d", o.Kind, o.ID)
 	}
-	return nil
 }
 
 // schema is the id that the schema of an object has from now on.
@@ -148,9 +145,10 @@ func (w *writer) dropTable(id int64) {
 	w.change("dropped_table:%d", id)
 }
 
-// createTable makes a table of the old version again, under a new id, without rows.
-func (w *writer) createTable(o *Object) int64 {
-	id := w.catalogID()
+// createTable makes a table of the old version again, under a new id, without rows. It
+// returns the id, and that of its partitioning, if it has one.
+func (w *writer) createTable(o *Object) (id, partition int64) {
+	id = w.catalogID()
 	with := func(more ...string) map[string]string {
 		m := map[string]string{"table_id": fmt.Sprint(id)}
 		for i := 0; i < len(more); i += 2 {
@@ -170,7 +168,11 @@ func (w *writer) createTable(o *Object) int64 {
 			continue
 		}
 		// At most one is seen; the id is used up when there is none.
-		part := fmt.Sprint(w.catalogID())
+		n := w.catalogID()
+		if p.id == "partition_id" {
+			partition = n
+		}
+		part := fmt.Sprint(n)
 		w.copy(p.info, w.seen("%s", of), with(p.id, part))
 		w.copy(p.parts, fmt.Sprintf("%s AND %s IN (SELECT %s FROM %s WHERE %s)", of, p.id, p.id, w.rel(p.info), w.seen("%s", of)), with(p.id, part))
 	}
@@ -180,11 +182,12 @@ func (w *writer) createTable(o *Object) int64 {
 	w.copy("ducklake_table_column_stats", fmt.Sprintf("%s AND column_id IN (SELECT column_id FROM %s WHERE %s)", of, w.rel("ducklake_column"), w.seen("%s", of)), with())
 	w.change("created_table:%s.%s", duck.Ident(o.Schema), duck.Ident(o.Name))
 	w.versions = append(w.versions, id)
-	return id
+	return id, partition
 }
 
-// replace ends all rows of a table and adds files in their place.
-func (w *writer) replace(p *Pair, files []file, inlined []string) {
+// replace ends all rows of a table and adds files in their place. partition is the id of its
+// partitioning, if it has one.
+func (w *writer) replace(p *Pair, files []file, partition int64, inlined []string) {
 	id, stats := p.Now.ID, w.rel("ducklake_table_stats")
 	w.end("ducklake_data_file", fmt.Sprintf("table_id = %d", id))
 	w.end("ducklake_delete_file", fmt.Sprintf("table_id = %d", id))
@@ -198,15 +201,16 @@ func (w *writer) replace(p *Pair, files []file, inlined []string) {
 		// Statistics of columns that are no wider than the old table's would hide its rows.
 		w.add("DELETE FROM %s WHERE table_id = %d", w.rel("ducklake_table_column_stats"), id)
 	}
-	w.files(id, files)
+	w.files(id, files, partition)
 	if len(inlined) > 0 {
 		w.change("inlined_delete:%d", id)
 	}
 	w.change("deleted_from_table:%d", id)
 }
 
-// files registers data files.
-func (w *writer) files(table int64, files []file) {
+// files registers data files. partition is the id of the table's partitioning, and of no
+// account for files without partition.
+func (w *writer) files(table int64, files []file, partition int64) {
 	if len(files) == 0 {
 		return
 	}
@@ -215,8 +219,11 @@ func (w *writer) files(table int64, files []file) {
 		id := w.next.nextFileID
 		w.next.nextFileID++
 		rows, bytes = rows+f.rows, bytes+f.bytes
-		w.add("INSERT INTO %s (data_file_id, table_id, begin_snapshot, path, path_is_relative, file_format, record_count, file_size_bytes, footer_size) VALUES (%d, %d, %d, %s, true, 'parquet', %d, %d, %d)",
-			w.rel("ducklake_data_file"), id, table, w.next.id, duck.Literal(f.name), f.rows, f.bytes, f.footer)
+		w.add("INSERT INTO %s (data_file_id, table_id, begin_snapshot, path, path_is_relative, file_format, record_count, file_size_bytes, footer_size, partition_id) VALUES (%d, %d, %d, %s, true, 'parquet', %d, %d, %d, %s)",
+			w.rel("ducklake_data_file"), id, table, w.next.id, duck.Literal(f.name), f.rows, f.bytes, f.footer, orNull(fmt.Sprint(partition), len(f.partition) > 0))
+		for _, p := range f.partition {
+			w.add("INSERT INTO %s (data_file_id, table_id, partition_key_index, partition_value) VALUES (%d, %d, %d, %s)", w.rel("ducklake_file_partition_value"), id, table, p.index, literalOrNull(p.value, !p.null))
+		}
 		for _, s := range f.stats {
 			w.add("INSERT INTO %s (data_file_id, table_id, column_id, column_size_bytes, value_count, null_count, min_value, max_value, contains_nan) VALUES (%d, %d, %d, %s, %s, %s, %s, %s, %s)",
 				w.rel("ducklake_file_column_stats"), id, table, s.column, orNull(s.size, s.size != ""), orNull(s.values, s.values != ""), orNull(s.nulls, s.nulls != ""),

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path"
 	"strconv"
 	"strings"
 
@@ -28,49 +27,63 @@ type file struct {
 	full, name          string // whole path, and the part after the table's folder
 	rows, bytes, footer int64
 	stats               []columnStats
+	partition           []partitionValue // none when it is not partitioned
 }
 
 // columnStats are those of one column of a file, as DuckLake keeps them.
 type columnStats struct {
 	column                int64
-	size, values, nulls   string // numbers, "" for none
+	size, values, nulls   string // numbers, "" for none; values are those that are not NULL
 	min, max, nan         string
 	hasMin, hasMax, isNaN bool
 }
 
-// write writes the rows of a table at a snapshot into new files in its folder.
-func write(ctx context.Context, db *duck.DB, lakeName string, o *Object, n int64, cols []column, folder string) ([]file, error) {
-	if !strings.Contains(folder, "://") {
-		if err := os.MkdirAll(folder, 0o755); err != nil {
+// write writes the rows of a table at a snapshot into new files in its folder, one or more for
+// each partition. DuckDB bounds the size only of files without partition.
+func write(ctx context.Context, db *duck.DB, lakeName string, o *Object, n int64, cols []column, keys []partitionKey, to target) ([]file, error) {
+	if !strings.Contains(to.folder, "://") {
+		if err := os.MkdirAll(to.folder, 0o755); err != nil {
 			return nil, err
 		}
 	}
-	names := make([]string, 0, len(cols)+1)
-	for _, c := range cols {
-		names = append(names, duck.Ident(c.name))
+	by := divide(keys, cols, to.hive)
+	names := make([]string, 0, len(cols)+1+len(keys))
+	for i, c := range by.columns {
+		names = append(names, duck.Ident(cols[i].name)+" AS "+duck.Ident(c.name))
 	}
-	sql := fmt.Sprintf("COPY (SELECT %s, rowid AS %s FROM %s.%s.%s AT (VERSION => %d)) TO %s (FORMAT parquet, FIELD_IDS %s, RETURN_STATS, FILE_SIZE_BYTES %d, FILENAME_PATTERN 'ducklake-{uuidv7}', APPEND)",
-		strings.Join(names, ", "), rowIDName, duck.Ident(lakeName), duck.Ident(o.Schema), duck.Ident(o.Name), n, duck.Literal(strings.TrimSuffix(folder, "/")),
-		fieldIDs(append(cols, column{id: rowIDField, name: rowIDName}), ""), mostBytes)
+	names = append(names, "rowid AS "+rowIDName)
+	names = append(names, by.selected...)
+	folders := 0
+	if to.hive {
+		folders = len(keys)
+	}
+	sql := fmt.Sprintf("COPY (SELECT %s FROM %s.%s.%s AT (VERSION => %d)) TO %s (FORMAT parquet, FIELD_IDS %s, RETURN_STATS, %s, FILENAME_PATTERN 'ducklake-{uuidv7}', APPEND)",
+		strings.Join(names, ", "), duck.Ident(lakeName), duck.Ident(o.Schema), duck.Ident(o.Name), n, duck.Literal(strings.TrimSuffix(to.folder, "/")),
+		fieldIDs(append(by.columns, column{id: rowIDField, name: rowIDName}), ""), by.options)
 	rows, err := db.Transact(ctx, sql)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s at snapshot %d: %w", ErrUnreadable, o.name(), n, err)
 	}
 	ids := map[string]int64{}
-	leaves(cols, "", ids)
+	leaves(by.columns, "", ids)
 	var list []file
 	for _, row := range rows {
 		f := file{full: fmt.Sprint(row[0]), rows: number(row[1]), bytes: number(row[2]), footer: number(row[3])}
-		f.name = path.Base(f.full)
+		f.name = lastParts(f.full, folders)
 		if stats, ok := row[4].(duckdb.OrderedMap); ok {
 			f.stats = statsOf(stats, ids)
 		} else if m, ok := row[4].(duckdb.Map); ok {
 			f.stats = statsOfMap(m, ids)
 		}
-		if f.rows > 0 {
-			list = append(list, f)
-		} else {
+		if f.rows == 0 {
 			remove([]file{f})
+			continue
+		}
+		list = append(list, f)
+		if len(keys) > 0 {
+			if list[len(list)-1].partition, err = partitionValues(keys, row[5]); err != nil {
+				return list, err
+			}
 		}
 	}
 	return list, nil
@@ -151,7 +164,19 @@ func oneStats(id int64, v any) columnStats {
 			set(fmt.Sprint(k), fmt.Sprint(x))
 		}
 	}
+	s.values, s.nulls = valuesOf(s.values, s.nulls)
 	return s
+}
+
+// valuesOf are the numbers of values and NULLs from those of entries, which NULLs are among,
+// and NULLs; "" when they cannot be told.
+func valuesOf(entries, nulls string) (values, known string) {
+	all, err := strconv.ParseInt(entries, 10, 64)
+	none, err2 := strconv.ParseInt(nulls, 10, 64)
+	if err != nil || err2 != nil || none > all {
+		return "", ""
+	}
+	return strconv.FormatInt(all-none, 10), nulls
 }
 
 func number(v any) int64 {

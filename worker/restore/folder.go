@@ -15,6 +15,8 @@ import (
 type target struct {
 	table  int64 // its id in the old version
 	folder string
+	// hive says that the values of partitions are in the paths of files.
+	hive bool
 }
 
 // findTargets finds out where the rows of the plan's tables belong, by the ids that the tables
@@ -40,15 +42,19 @@ func (r *run) findTargets(ctx context.Context, rd *reader, now int64, cur *Versi
 		if err != nil {
 			return nil, err
 		}
-		list[p.Then.ID] = target{p.Then.ID, folder}
+		hive, err := rd.hive(ctx, p.Now.SchemaID, p.Now.ID)
+		if err != nil {
+			return nil, err
+		}
+		list[p.Then.ID] = target{p.Then.ID, folder, hive}
 	}
 	for i := range r.res.Create {
 		o := &r.res.Create[i]
 		// The schema is the one that has the name now, or is made as it was; the table's own
 		// path is copied.
-		id, at := o.SchemaID, r.res.Snapshot
+		id, at, known := o.SchemaID, r.res.Snapshot, int64(-1)
 		if there, ok := cur.schemaID(o.Schema); ok {
-			id, at = there, now
+			id, at, known = there, now, there
 		}
 		schema, err := rd.schemaFolder(ctx, id, at, dataPath)
 		if err != nil {
@@ -58,7 +64,11 @@ func (r *run) findTargets(ctx context.Context, rd *reader, now int64, cur *Versi
 		if err != nil {
 			return nil, err
 		}
-		list[o.ID] = target{o.ID, folder}
+		hive, err := rd.hive(ctx, known, -1)
+		if err != nil {
+			return nil, err
+		}
+		list[o.ID] = target{o.ID, folder, hive}
 	}
 	return list, nil
 }

@@ -285,7 +285,11 @@ func (r *run) write(ctx context.Context, rd *reader, o *Object) error {
 	if err != nil {
 		return err
 	}
-	files, err := write(ctx, r.o.DB, r.o.Lake, o, r.res.Snapshot, cols, to.folder)
+	keys, err := rd.partitionKeys(ctx, o.ID, r.res.Snapshot, cols)
+	if err != nil {
+		return err
+	}
+	files, err := write(ctx, r.o.DB, r.o.Lake, o, r.res.Snapshot, cols, keys, to)
 	r.written[to] = files
 	return err
 }
@@ -306,18 +310,18 @@ func (r *run) commit(ctx context.Context, rd *reader, now head, differ []Pair) e
 	}
 	r.named = map[target]bool{}
 	w := newWriter(rd, r.res.Snapshot, now, then, cur)
-	if err := w.objects(ctx, &r.res.Plan, then, func(o *Object, id int64) error {
-		w.files(id, r.name(o))
-		return nil
-	}); err != nil {
-		return err
-	}
+	w.objects(&r.res.Plan, then, func(o *Object, id, partition int64) { w.files(id, r.name(o), partition) })
 	for i := range differ {
 		inlined, err := r.liveInlined(ctx, rd, differ[i].Now.ID)
 		if err != nil {
 			return err
 		}
-		w.replace(&differ[i], r.name(&differ[i].Then), inlined)
+		// The same keys as in the old version, or none, but perhaps under another id.
+		partition, err := rd.partitionID(ctx, differ[i].Now.ID)
+		if err != nil {
+			return err
+		}
+		w.replace(&differ[i], r.name(&differ[i].Then), partition, inlined)
 	}
 	for i := range r.res.Keep {
 		if err := w.retag(ctx, &r.res.Keep[i]); err != nil {

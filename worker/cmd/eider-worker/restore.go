@@ -106,7 +106,7 @@ func (a *app) restoreCommand() *cobra.Command {
 the lake's history: what was committed since can still be read, and restored, until it expires.
 
 The old version is read with DuckDB, so its files must be there, and what differs is written into new files. A table that differs in more than
-rows, and whatever comes back from the dead, gets a new id. A partitioned table gets its rows back in files without partition.
+rows, and whatever comes back from the dead, gets a new id. The new files of a partitioned table are partitioned as it is.
 
 Options of tables (set_option) are not versioned; a table with a new id has none of its own.`,
 		Args: func(c *cobra.Command, args []string) error {
