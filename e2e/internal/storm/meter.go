@@ -27,6 +27,18 @@ func (r *Report) Rate() float64 {
 	return float64(r.Commits()) / r.Took.Seconds()
 }
 
+// Mean is the mean latency; 0 without commits.
+func (r *Report) Mean() time.Duration {
+	if r.Commits() == 0 {
+		return 0
+	}
+	var sum time.Duration
+	for _, d := range r.Latencies {
+		sum += d
+	}
+	return sum / time.Duration(r.Commits())
+}
+
 // Quantile returns a latency; 0 without commits.
 func (r *Report) Quantile(q float64) time.Duration { return Quantile(r.Latencies, q) }
 
