@@ -153,14 +153,17 @@ func (s *Session) setActivity(state, query string) {
 }
 
 // setIdle records that the session waits for its client.
-func (s *Session) setIdle() {
+func (s *Session) setIdle() { s.setIdleAfter("") }
+
+// setIdleAfter does so after a statement that has not been recorded when it began.
+func (s *Session) setIdleAfter(query string) {
 	switch s.TxStatus() {
 	case 'T':
-		s.setActivity("idle in transaction", "")
+		s.setActivity("idle in transaction", query)
 	case 'E':
-		s.setActivity("idle in transaction (aborted)", "")
+		s.setActivity("idle in transaction (aborted)", query)
 	default:
-		s.setActivity("idle", "")
+		s.setActivity("idle", query)
 	}
 }
 

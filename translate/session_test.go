@@ -430,6 +430,19 @@ func TestActivity(t *testing.T) {
 	if n := len(w.shared.Activities()); n != 1 {
 		t.Errorf("%d sessions", n)
 	}
+	for _, step := range []struct{ sql, state string }{ // what clients send around every transaction
+		{"SELECT 1", "idle"},
+		{"DISCARD ALL", "idle"},
+		{"BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ", "idle in transaction"},
+		{"ROLLBACK", "idle"},
+		{"BEGIN", "idle in transaction"},
+		{"COMMIT", "idle"},
+	} {
+		w.run("b", step.sql)
+		if b := w.session("b").Activity(); b.Query != step.sql || b.State != step.state {
+			t.Errorf("after %s: %s, %s", step.sql, b.State, b.Query)
+		}
+	}
 	if in, idle := w.session("b").IdleTimeouts(); in != 0 || idle != 0 {
 		t.Errorf("timeouts %v %v", in, idle)
 	}

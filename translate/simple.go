@@ -277,6 +277,7 @@ func (s *Session) fastSimple(ctx context.Context, sql string, out Out) (bool, er
 		if err := out.DataRow(selectOneRow, selectOneColumns, nil); err != nil {
 			return true, err
 		}
+		s.setIdleAfter(sql)
 		return true, out.CommandComplete("SELECT 1")
 	case "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ", "BEGIN":
 		if s.tx.open {
@@ -287,7 +288,7 @@ func (s *Session) fastSimple(ctx context.Context, sql string, out Out) (bool, er
 		if sql != "BEGIN" {
 			s.tx.iso = repeatableRead
 		}
-		s.setIdle()
+		s.setIdleAfter(sql)
 		return true, out.CommandComplete("BEGIN")
 	case "COMMIT":
 		if !s.tx.block || s.tx.failed {
@@ -305,13 +306,14 @@ func (s *Session) fastSimple(ctx context.Context, sql string, out Out) (bool, er
 			return false, nil
 		}
 		s.abort()
-		s.setIdle()
+		s.setIdleAfter(sql)
 		return true, out.CommandComplete("ROLLBACK")
 	case "DISCARD ALL":
 		if s.tx.open {
 			return false, nil
 		}
 		s.discardAll()
+		s.setIdleAfter(sql)
 		// DuckDB's pool, since 1.5.2, pings a connection and resets it at once. A reset by
 		// anybody else may hand the connection to another client.
 		s.manyRows = pinged
