@@ -14,6 +14,7 @@ import (
 
 	"github.com/eiderdb/eider/e2e/internal/duck"
 	"github.com/eiderdb/eider/e2e/internal/server"
+	"github.com/eiderdb/eider/e2e/internal/tap"
 )
 
 // attachFiles attaches a database of a server to a DuckDB, without inlining.
@@ -210,9 +211,15 @@ func TestReadsBeforeTheSequencer(t *testing.T) {
 	g := newGate(t, endpoint)
 	s := privateEider(t, "--s3-endpoint", "http://"+g.host, "--s3-path-style", "--s3-access-key", s3Key, "--s3-secret-file", s3SecretFile(t), "--lake-paths", "s3://slow")
 	a, b := newDuck(ctx, t), newDuck(ctx, t)
-	for _, d := range []duck.Session{a, b} { // they reach the storage without the proxy
+	between, err := tap.New(s.DSN("lake"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(between.Close)
+	for d, dsn := range map[duck.Session]string{a: between.DSN(s.DSN("lake")), b: s.DSN("lake")} { // they reach the storage without the proxy
 		makeBucket(ctx, t, d, endpoint, "slow")
-		attachFiles(ctx, t, d, s, "lake", "s3://slow/data/")
+		mustDuck(ctx, t, d, fmt.Sprintf("ATTACH 'ducklake:postgres:%s' AS lake (DATA_PATH 's3://slow/data/')", dsn))
+		mustDuck(ctx, t, d, "CALL lake.set_option('data_inlining_row_limit', 0)")
 	}
 	mustDuck(ctx, t, a, "CREATE TABLE lake.t (i INTEGER, v INTEGER)")
 	mustDuck(ctx, t, a, "CREATE TABLE lake.u (i INTEGER)")
@@ -220,6 +227,15 @@ func TestReadsBeforeTheSequencer(t *testing.T) {
 	mustDuck(ctx, t, a, "UPDATE lake.t SET v = 1 WHERE i < 10")
 	mustDuck(ctx, t, a, "UPDATE lake.t SET v = 2 WHERE i >= 10")
 	mustDuck(ctx, t, b, "CALL lake.set_option('data_inlining_row_limit', 10)") // so that B's commits have no files that the server looks at
+	var batches, read atomic.Int64 // attempts of the merge, requests up to the last one
+	between.Before(func(sql string) bool {
+		if strings.Contains(sql, "ducklake_snapshot VALUES") {
+			batches.Add(1)
+			read.Store(g.gets.Load())
+		}
+		return true
+	})
+	unread := g.gets.Load()
 	shut := &gateShut{met: make(chan struct{}, 1), open: make(chan struct{})}
 	g.shut.Store(shut)
 	merged := make(chan error, 1)
@@ -255,6 +271,12 @@ func TestReadsBeforeTheSequencer(t *testing.T) {
 	close(shut.open)
 	if err := <-merged; err != nil {
 		t.Fatal(err)
+	}
+	if n := batches.Load(); n != 2 {
+		t.Errorf("the merge took %d attempts, not 2", n)
+	}
+	if read.Load() == unread || g.gets.Load() != read.Load() {
+		t.Errorf("%d requests for the first attempt, %d more for the second", read.Load()-unread, g.gets.Load()-read.Load())
 	}
 	m := readMetrics(ctx, t, s)
 	if n := m.Sum("eider_hold_compactions_total", `tier="2"`, `outcome="right"`); n < 1 || n != m.Sum("eider_hold_compactions_total") {

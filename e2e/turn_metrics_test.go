@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -13,32 +14,26 @@ import (
 func TestTurnMetrics(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	s := privateEider(t, "--commit-turn-bound", "700ms", "--commit-pacing=false")
+	s := privateEider(t, "--commit-turn-bound", "2s", "--commit-pacing=false")
 	data := t.TempDir()
 	a, b := openLake(ctx, t, s.DSN("lake"), data), openLake(ctx, t, s.DSN("lake"), data)
 	a.must(ctx, t, "CREATE TABLE lake.t (i INTEGER)", "CREATE TABLE lake.u (i INTEGER)")
-	wait := func(what string, reached func(m server.Metrics) bool) {
-		t.Helper()
-		for !reached(readMetrics(ctx, t, s)) {
-			if ctx.Err() != nil {
-				t.Fatalf("never: %s", what)
-			}
-			time.Sleep(5 * time.Millisecond) // between two looks at /metrics, which tell nobody
-		}
-	}
+	operator := connect(ctx, t, s.DSN("lake"))
 	for _, overrun := range []bool{false, true} {
 		before := readMetrics(ctx, t, s)
 		grown := func(m server.Metrics, name string, labels ...string) float64 {
 			return m.Sum(name, labels...) - before.Sum(name, labels...)
 		}
 		// A is planned, B commits, A loses. In its second attempt A holds the turn, and stops before its batch.
-		second, release := make(chan struct{}), make(chan struct{})
+		second, released := make(chan struct{}), make(chan struct{})
+		release := sync.OnceFunc(func() { close(released) })
+		t.Cleanup(release) // before the clients are closed
 		batches := 0
 		a.Before(func(sql string) bool {
 			if strings.Contains(sql, "ducklake_snapshot VALUES") {
 				if batches++; batches == 2 {
 					close(second)
-					<-release
+					<-released
 				}
 			}
 			return true
@@ -71,25 +66,32 @@ func TestTurnMetrics(t *testing.T) {
 			other <- err
 		}()
 		<-started
+		// A COMMIT that waits is what its session does, for everybody to see. Nobody says when the server has it: each look is a round trip.
+		for one(ctx, t, operator, "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query = 'COMMIT'") != "1" {
+			select {
+			case err := <-other:
+				t.Fatalf("B's COMMIT was never seen: %v", err)
+			default:
+			}
+		}
+		if !overrun {
+			release()
+		}
+		if err := <-other; err != nil { // while A stands still, B commits when A's turn is taken away
+			t.Error(err)
+		}
 		if overrun {
-			wait("the turn is taken away", func(m server.Metrics) bool { return grown(m, "eider_commit_turn_overruns_total", `kind="retry"`) == 1 })
-			if err := <-other; err != nil {
-				t.Error(err)
-			}
-			close(release)
-		} else {
-			close(release)
-			if err := <-other; err != nil {
-				t.Error(err)
-			}
+			release()
 		}
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
 		a.Before(nil)
 		b.Before(nil)
-		wait("nobody holds a turn", func(m server.Metrics) bool { return m.Sum("eider_commit_turn_holders") == 0 })
 		m = readMetrics(ctx, t, s)
+		if n := m.Sum("eider_commit_turn_holders"); n != 0 {
+			t.Errorf("overrun %v: %v hold a turn when all have committed", overrun, n)
+		}
 		if n := grown(m, "eider_commit_attempts_total", `outcome="committed"`); n != 3 {
 			t.Errorf("overrun %v: %v attempts were committed, not 3", overrun, n)
 		}
