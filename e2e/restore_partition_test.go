@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -224,5 +225,77 @@ func TestRestorePartitions(t *testing.T) {
 				t.Errorf("%s: %s files are read after the merge", tc.name, n)
 			}
 		}
+	})
+}
+
+// TestRestoreObjectStorage restores tables whose files are in a bucket, with partition values that are escaped in paths and without.
+func TestRestoreObjectStorage(t *testing.T) {
+	onBoth(t, func(ctx context.Context, t *testing.T, target script.Target, dsn string) {
+		endpoint := objectStorage(ctx, t)
+		c := connect(ctx, t, dsn)
+		s := newDuck(ctx, t)
+		makeBucket(ctx, t, s, endpoint, "restore")
+		must := func(list ...string) {
+			t.Helper()
+			for _, sql := range list {
+				mustDuck(ctx, t, s, sql)
+			}
+		}
+		must(fmt.Sprintf("ATTACH 'ducklake:postgres:%s' AS lake (DATA_PATH 's3://restore/data')", dsn),
+			"CALL lake.set_option('data_inlining_row_limit', 0)",
+			"CREATE TABLE lake.parts (i BIGINT, p VARCHAR, ts TIMESTAMP)",
+			"ALTER TABLE lake.parts SET PARTITIONED BY (p, month(ts))",
+			"CREATE TABLE lake.plain (i BIGINT)")
+		fill := []string{
+			"INSERT INTO lake.parts SELECT i, p, TIMESTAMP '2024-01-31' + INTERVAL (i) DAY FROM range(4) r(i), (VALUES ('a b'), ('é/ü=50%'), ('#?&'), (NULL)) v(p)",
+			"INSERT INTO lake.plain SELECT i FROM range(30) r(i)",
+		}
+		must(fill...)
+		old := headSnapshot(ctx, t, dsn)
+		content := func(table string, at int) string {
+			return strings.Join(mustDuck(ctx, t, s, fmt.Sprintf("SELECT rowid, * FROM lake.%s AT (VERSION => %d) ORDER BY ALL", table, at)).Lines(), "\n")
+		}
+		tables := []string{"parts", "plain"}
+		want := map[string]string{}
+		for _, table := range tables {
+			want[table] = content(table, old)
+			must("DELETE FROM lake." + table + " WHERE i > 1")
+		}
+		init := filepath.Join(t.TempDir(), "init.sql")
+		if err := os.WriteFile(init, []byte(strings.Join(speakS3(ctx, t, endpoint), ";\n")+";\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, res, errs := runRestore(ctx, t, target, databaseOf(t, dsn), fmt.Sprint(old), "--init-file", init)
+		if code != 0 || len(res.Rows) != len(tables) {
+			t.Fatalf("exit code %d, %+v\n%s", code, res, errs)
+		}
+		same := func(when string) {
+			t.Helper()
+			for _, table := range tables {
+				for _, at := range []int{old, int(res.New)} {
+					if diff := cmp.Diff(want[table], content(table, at)); diff != "" {
+						t.Errorf("%s, %s at %d:\n%s", when, table, at, diff)
+					}
+				}
+			}
+			access := []string{"--files", "--s3-endpoint", "http://" + endpoint, "--s3-path-style", "--s3-access-key", s3Key, "--s3-secret-file", s3SecretFile(t)}
+			if rep, _ := runFsck(ctx, t, dsn, access...); len(foundBut(&rep, "", "", target.Name() == "pg")) > 0 {
+				t.Errorf("%s: %v", when, rep.Findings)
+			}
+		}
+		same("restored")
+		for _, table := range tables {
+			if diff := cmp.Diff(partitionsAt(ctx, t, c, table, old), partitionsAt(ctx, t, c, table, int(res.New))); diff != "" {
+				t.Errorf("partitions of %s:\n%s", table, diff)
+			}
+		}
+		must(fill...)
+		live := "SELECT count(*) FROM ducklake_data_file WHERE end_snapshot IS NULL"
+		files := one(ctx, t, c, live)
+		must("CALL ducklake_merge_adjacent_files('lake')")
+		if n := one(ctx, t, c, live); n == files {
+			t.Errorf("nothing is merged: %s files", n)
+		}
+		same("merged")
 	})
 }
