@@ -201,9 +201,12 @@ has lost its removal of the inlined rows, and the server does it again.
 The connection breaks after COMMIT was sent: the commit is stored or not, and the client cannot know. A client that connects again and
 registers the same files on top of its own snapshot would store their rows twice. Eider recognises such a commit by the paths: when
 everything that it would store is stored, by one snapshot that says the same changes, it is answered as committed and nothing changes.
-Otherwise it is refused. Commits with inlined rows leave no such trace and are taken for new ones.
+Otherwise it is refused. Two kinds of commits cannot be told from new ones, and store their rows once more: those with inlined rows,
+which have no path, and files of ` + "`ducklake_add_data_files`" + `, which DuckLake registers as often as it is told.
 
-DuckDB itself does not try again. It reports an error and removes the data files that it has written, also when the commit was
-stored, on any catalog server: the table then names files that are gone. Before running such a statement again, look whether the
-newest snapshot is yours (` + "`SELECT * FROM lake.snapshots()`" + `; a commit message helps).
+DuckDB itself does not try again. It reports "server closed the connection" and removes the data files that it has written, also when
+the commit was stored, on any catalog server: the table then names files that are gone. Reading it fails, although ` + "`count(*)`" + ` counts
+the rows, which it takes from the catalog; ` + "`eider fsck`" + ` with the files' paths reports them. Run again, the statement writes other files
+beside those. Before running such a statement again, look whether the newest snapshot is yours (` + "`SELECT * FROM lake.snapshots()`" + `; a
+commit message helps).
 `

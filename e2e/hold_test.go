@@ -227,7 +227,7 @@ func TestReadsBeforeTheSequencer(t *testing.T) {
 	mustDuck(ctx, t, a, "UPDATE lake.t SET v = 1 WHERE i < 10")
 	mustDuck(ctx, t, a, "UPDATE lake.t SET v = 2 WHERE i >= 10")
 	mustDuck(ctx, t, b, "CALL lake.set_option('data_inlining_row_limit', 10)") // so that B's commits have no files that the server looks at
-	var batches, read atomic.Int64 // attempts of the merge, requests up to the last one
+	var batches, read atomic.Int64                                             // attempts of the merge, requests up to the last one
 	between.Before(func(sql string) bool {
 		if strings.Contains(sql, "ducklake_snapshot VALUES") {
 			batches.Add(1)
