@@ -46,7 +46,7 @@ e2e:
 
 # Eider beside PostgreSQL in one run, as ratios.
 bench:
-	cd e2e && go test -count=1 -timeout 60m -v -run '^TestBench' . -args -bench
+	cd e2e && go test -count=1 -timeout 120m -v -run '^TestBench' . -args -bench
 
 fuzz-short:
 	go run ./internal/tasks fuzz -fuzztime $(FUZZTIME)
