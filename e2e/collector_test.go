@@ -56,7 +56,9 @@ func TestCollectorBesideWriters(t *testing.T) {
 	done := map[string]int{}
 	go func() {
 		defer wg.Done()
-		for n := 0; time.Now().Before(end); n++ {
+		// The last round is a whole one, as the scheduler's are: until its trim there are inlined deletes of files that an expiry has taken away,
+		// which DuckLake's own leaves behind as well.
+		for n := 0; n%4 != 0 || time.Now().Before(end); n++ {
 			kind := []string{"expire", "cleanup", "trim", "orphans"}[n%4]
 			begun := time.Now()
 			var state string

@@ -10,11 +10,14 @@ import (
 	"github.com/eiderdb/eider/e2e/internal/script"
 )
 
+// stats is answered from the statistics of table t.
+const stats = "SELECT count(*), min(i), max(i) FROM lake.t"
+
 // lose makes A lose the race for its snapshot: both begin, B commits, then A does. It returns A's attempts and what its COMMIT was answered with.
 func lose(ctx context.Context, t *testing.T, a, b *lakeClient, ours, theirs string) (attempts int, err error) {
 	t.Helper()
 	a.must(ctx, t, "BEGIN", ours)
-	b.must(ctx, t, "BEGIN", theirs, "COMMIT")
+	b.must(ctx, t, "BEGIN", theirs, "COMMIT", stats) // B now remembers the statistics of A's table as its own snapshot has them
 	a.Take()
 	_, err = a.sess.Exec(ctx, "COMMIT")
 	c := a.Take()
@@ -53,9 +56,17 @@ func TestRebase(t *testing.T) {
 		if got := a.rows(ctx, t, "SELECT count(*), count(DISTINCT rowid), max(rowid) FROM lake.t"); got != []string{"2 | 2 | 1", "22 | 22 | 21", "24 | 24 | 23", "44 | 44 | 43"}[i] {
 			t.Errorf("A reads of its table: %s", got)
 		}
-		receipt, newest := a.rows(ctx, t, "SELECT id FROM lake.last_committed_snapshot()"), a.rows(ctx, t, "SELECT max(snapshot_id) FROM lake.snapshots()")
+		// What lies outside of the bounds that a client remembers is not looked for.
+		newest := a.rows(ctx, t, "SELECT max(i + 0) FROM lake.t")
+		if got := b.rows(ctx, t, "SELECT i FROM lake.t WHERE i = "+newest); got != newest {
+			t.Errorf("B looks for row %s of A's table and finds %q", newest, got)
+		}
+		if got, want := b.rows(ctx, t, stats), a.rows(ctx, t, "SELECT count(i), min(i + 0), max(i + 0) FROM lake.t"); got != want {
+			t.Errorf("B's statistics of A's table say %s, its rows %s", got, want)
+		}
+		receipt, head := a.rows(ctx, t, "SELECT id FROM lake.last_committed_snapshot()"), a.rows(ctx, t, "SELECT max(snapshot_id) FROM lake.snapshots()")
 		if below := a.rows(ctx, t, "SELECT max(snapshot_id) - 1 FROM lake.snapshots()"); receipt != below {
-			t.Errorf("the receipt is %s, the newest snapshot %s", receipt, newest)
+			t.Errorf("the receipt is %s, the newest snapshot %s", receipt, head)
 		}
 	}
 

@@ -119,7 +119,7 @@ func TestTLSAndPassword(t *testing.T) {
 	users := filepath.Join(dir, "users")
 	addUser(ctx, t, users, "alice", "wonder land'")
 
-	const password = ` password=''wonder land\\''''''`
+	const password = ` password=''wonder land\''''`
 	for _, c := range []struct{ name, cert, key, root, other string }{
 		{"chain", chain, chainKey, rootPEM, alonePEM},
 		{"self-signed", alonePEM, aloneKey, alonePEM, rootPEM},
