@@ -210,3 +210,18 @@ func TestRebaseIsASetting(t *testing.T) {
 		t.Error(out)
 	}
 }
+
+// Statistics are remembered by next_file_id. A commit that does not raise it, as DuckDB's do
+// even for inlined rows, gets one that no snapshot has had all the same.
+func TestRebaseRaisesNextFile(t *testing.T) {
+	t.Parallel()
+	w := rebasing(t)
+	p, q := w.plan("a"), w.plan("b")
+	w.run("b", works()[1].build(q))
+	w.run("b", "COMMIT")
+	w.run("a", p.batch(0, 0, 0, "inlined_insert:1", p.stats(1, 1), fmt.Sprintf("INSERT INTO ducklake_inlined_data_1_1 VALUES (%d, %d, NULL, 5, '6')", p.row[1], p.snapshot+1)))
+	w.run("a", "COMMIT")
+	if got, want := w.plan("c").file, q.file+2; got != want {
+		t.Errorf("next_file_id is %d, want %d", got, want)
+	}
+}
