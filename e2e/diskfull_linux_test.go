@@ -52,10 +52,14 @@ func newDisk(t *testing.T) *disk {
 	return d
 }
 
-// serve runs a server with its data folder on the disk and its log elsewhere.
-func (d *disk) serve(t *testing.T) *server.Server {
+// serveOnDisk runs a server with its data folder on such a disk and its log elsewhere.
+func serveOnDisk(t *testing.T) (context.Context, *disk, *server.Server) {
 	t.Helper()
-	return privateEider(t, "--data", filepath.Join(d.dir, "data"))
+	d := newDisk(t)
+	s := privateEider(t, "--data", filepath.Join(d.dir, "data"))
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	t.Cleanup(cancel)
+	return ctx, d, s
 }
 
 // fill writes a file of somebody else's until nothing more can be written.
@@ -122,10 +126,7 @@ func wantFull(ctx context.Context, t *testing.T, l *lakeClient, sql string) {
 // committed is there and read, over a kill and a start on the full disk too, and with space again the same clients go on.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
-	d := newDisk(t)
-	s := d.serve(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
+	ctx, d, s := serveOnDisk(t)
 	dsn := s.DSN("lake")
 	data := t.TempDir()
 	l := openLake(ctx, t, dsn, data)
@@ -194,10 +195,7 @@ func TestDiskFull(t *testing.T) {
 // TestDiskFullOwn: the server fills its disk itself, and the disk grows.
 func TestDiskFullOwn(t *testing.T) {
 	t.Parallel()
-	d := newDisk(t)
-	s := d.serve(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
+	ctx, d, s := serveOnDisk(t)
 	l := openLake(ctx, t, s.DSN("lake"), t.TempDir())
 	l.must(ctx, t, "CALL lake.set_option('data_inlining_row_limit', 1000)", "CREATE TABLE lake.t (i INTEGER, s VARCHAR)")
 	// Half a megabyte that does not compress.
@@ -239,10 +237,7 @@ func TestDiskFullOwn(t *testing.T) {
 // refused with 53100 and not there; no reader notices anything.
 func TestDiskFullAmidCommits(t *testing.T) {
 	t.Parallel()
-	d := newDisk(t)
-	s := d.serve(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
-	defer cancel()
+	ctx, d, s := serveOnDisk(t)
 	dsn := s.DSN("lake")
 	setup := connect(ctx, t, dsn)
 	mustExec(ctx, t, setup, "CREATE TABLE public.a (w int, n int, pad text, PRIMARY KEY (w, n)); CREATE TABLE public.b (w int, n int)")

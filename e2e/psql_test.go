@@ -42,7 +42,7 @@ func TestPsql(t *testing.T) {
 	}
 	psql := pg.Program("psql")
 	if _, err := os.Stat(psql); err != nil {
-		t.Skipf("the client of PostgreSQL is not installed: %v", err)
+		t.Fatalf("PostgreSQL is here without its client: %v", err)
 	}
 	db := newDatabase()
 	show := func(target interface {

@@ -228,14 +228,8 @@ func TestTrapBrokenCopyIn(t *testing.T) {
 	}
 	defer func() { _ = s.DropDatabase(ctx, db) }()
 	d := newDuck(ctx, t)
-	must := func(sql string) {
-		t.Helper()
-		if _, err := d.Exec(ctx, sql); err != nil {
-			t.Fatalf("%s: %v", sql, err)
-		}
-	}
-	must("ATTACH '" + s.DSN(db) + "' AS p (TYPE postgres)")
-	must("CREATE TABLE p.t (i BIGINT, s VARCHAR)")
+	mustRun(ctx, t, d, "ATTACH '"+s.DSN(db)+"' AS p (TYPE postgres)")
+	mustRun(ctx, t, d, "CREATE TABLE p.t (i BIGINT, s VARCHAR)")
 	operator := connect(ctx, t, s.DSN(db))
 	done := make(chan error, 1)
 	go func() {
@@ -254,9 +248,9 @@ func TestTrapBrokenCopyIn(t *testing.T) {
 	if err := <-done; err == nil || strings.Contains(err.Error(), "INTERNAL") {
 		t.Errorf("the broken copy: %v", err)
 	}
-	must("SELECT 1")
+	mustRun(ctx, t, d, "SELECT 1")
 	if res, err := d.Query(ctx, "SELECT count(*) FROM p.t"); err != nil || res.Lines()[0] != "0" {
 		t.Errorf("after it: %v, %v", res, err)
 	}
-	must("INSERT INTO p.t VALUES (1, 'again')")
+	mustRun(ctx, t, d, "INSERT INTO p.t VALUES (1, 'again')")
 }

@@ -181,6 +181,13 @@ func (r *Result) Merge(o *Result) {
 	r.Cut = r.Cut || o.Cut
 }
 
+// Report is a Result as a worker writes it in JSON, for what it has done since its last one.
+type Report struct {
+	Counts map[string]int64 `json:"counts,omitempty"`
+	Notes  []string         `json:"notes,omitempty"`
+	Items  []Item           `json:"items,omitempty"`
+}
+
 // Clone returns a copy that does not change with r.
 func (r *Result) Clone() Result {
 	c := *r

@@ -92,21 +92,17 @@ func TestDoomedBatch(t *testing.T) {
 }
 
 // from connects a session from an address of its own: another client than all others.
-func (w *world) from(name, addr string) {
-	w.pid++
-	s, err := translate.NewSession(translate.Deps{Store: w.store, Shared: w.shared, Clock: w.clock},
-		translate.SessionOptions{User: "eider", Database: "lake", PID: w.pid, RemoteAddr: addr})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.sessions[name] = s
-}
+func (w *world) from(name, addr string) { w.connect(name, translate.SessionOptions{RemoteAddr: addr}) }
 
 // named connects a session whose client has an application name.
 func (w *world) named(name, app string) {
+	w.connect(name, translate.SessionOptions{ApplicationName: app})
+}
+
+func (w *world) connect(name string, o translate.SessionOptions) {
 	w.pid++
-	s, err := translate.NewSession(translate.Deps{Store: w.store, Shared: w.shared, Clock: w.clock},
-		translate.SessionOptions{User: "eider", Database: "lake", PID: w.pid, ApplicationName: app})
+	o.User, o.Database, o.PID = "eider", "lake", w.pid
+	s, err := translate.NewSession(translate.Deps{Store: w.store, Shared: w.shared, Clock: w.clock}, o)
 	if err != nil {
 		w.t.Fatal(err)
 	}

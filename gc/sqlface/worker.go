@@ -10,13 +10,6 @@ import (
 	"github.com/eiderdb/eider/translate/pgerr"
 )
 
-// Report is what a worker has done since its last report, as it writes it in JSON.
-type Report struct {
-	Counts map[string]int64 `json:"counts,omitempty"`
-	Notes  []string         `json:"notes,omitempty"`
-	Items  []gc.Item        `json:"items,omitempty"`
-}
-
 // mostReport bounds the bytes of a report: the history keeps what it says.
 const mostReport = 1 << 20
 
@@ -51,7 +44,7 @@ func (c *call) report(i int) (r gc.Result, err error) {
 	if text == "" {
 		return r, nil
 	}
-	var p Report
+	var p gc.Report
 	if len(text) > mostReport || json.Unmarshal([]byte(text), &p) != nil {
 		return r, pgerr.New(pgerr.InvalidParameterValue, "a report is a JSON object of counts, notes and items, of %d bytes at most", mostReport)
 	}

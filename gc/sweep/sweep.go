@@ -99,7 +99,7 @@ func (r *Runner) Transaction(ctx context.Context, fn func(l meta.Lake, rows int,
 	if r.Rehearsal != nil {
 		err := fn(*r.Rehearsal, math.MaxInt, &res)
 		if err == nil {
-			merge(&r.Result, &res)
+			r.Result.Merge(&res)
 		}
 		return err
 	}
@@ -114,7 +114,7 @@ func (r *Runner) Transaction(ctx context.Context, fn func(l meta.Lake, rows int,
 	if err != nil {
 		return err
 	}
-	merge(&r.Result, &res)
+	r.Result.Merge(&res)
 	if r.Progress != nil {
 		r.Progress(r.Result.Clone())
 	}
@@ -153,20 +153,4 @@ func (w *Walk) part(ctx context.Context, l meta.Lake, at *position, res *gc.Resu
 		}
 	}
 	return nil
-}
-
-// merge adds a transaction's part to the result.
-func merge(to, part *gc.Result) {
-	for what, n := range part.Counts {
-		to.Count(what, n)
-	}
-	to.Bytes += part.Bytes
-	to.Deferred += part.Deferred
-	for _, n := range part.Notes {
-		to.Note("%s", n)
-	}
-	for _, i := range part.Items {
-		to.Add(i)
-	}
-	to.Cut = to.Cut || part.Cut
 }

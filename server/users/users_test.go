@@ -54,12 +54,9 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestFile(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "users")
-	if _, err := Open(path); !errors.Is(err, os.ErrNotExist) {
-		t.Fatalf("open of no file: %v", err)
-	}
+// emptyFile makes a file of no users, and a verifier to put into it.
+func emptyFile(t *testing.T, path string) (*File, Verifier) {
+	t.Helper()
 	f, err := Create(path)
 	if err != nil {
 		t.Fatal(err)
@@ -68,6 +65,16 @@ func TestFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return f, v
+}
+
+func TestFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "users")
+	if _, err := Open(path); !errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("open of no file: %v", err)
+	}
+	f, v := emptyFile(t, path)
 	if added, err := f.Set("ann", v); err != nil || !added {
 		t.Fatalf("set: %v, %v", added, err)
 	}
@@ -149,14 +156,7 @@ func FuzzParse(f *testing.F) {
 func TestFileKeepsOwnerAndMode(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "users")
-	f, err := Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := ParseVerifier(rfc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, v := emptyFile(t, path)
 	if _, err := f.Set("ann", v); err != nil {
 		t.Fatal(err)
 	}

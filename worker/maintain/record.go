@@ -52,13 +52,6 @@ func (c *Catalog) Record(ctx context.Context, dry bool, options map[string]strin
 // Job is the run's id in the history; 0 when it is not recorded.
 func (r *Record) Job() int64 { return r.id }
 
-// report is what the server takes.
-type report struct {
-	Counts map[string]int64 `json:"counts,omitempty"`
-	Notes  []string         `json:"notes,omitempty"`
-	Items  []gc.Item        `json:"items,omitempty"`
-}
-
 // reportOf is a step as the history has it.
 func reportOf(o *Outcome) (r gc.Result) {
 	r.Items = []gc.Item{{What: o.Step.Name(), Reason: o.text()}}
@@ -128,7 +121,7 @@ func orNull(s string) string {
 
 // literal is what was done as SQL has it.
 func literal(r gc.Result) string {
-	text, err := json.Marshal(report{r.Counts, r.Notes, r.Items})
+	text, err := json.Marshal(gc.Report{Counts: r.Counts, Notes: r.Notes, Items: r.Items})
 	if err != nil {
 		return "'{}'" // no part can fail
 	}
