@@ -185,11 +185,13 @@ func (s *Session) awaitTurn(ctx context.Context, sql string, told bool) error {
 	}
 	now := s.now()
 	s.turn.began = first == readHead
+	repeats := first == readHead && !s.turn.lost && s.repeats(now)
 	switch {
-	case first == readRetry || s.turn.lost || s.repeats(now):
-		own := s.turn.lost || first == readHead
+	case first == readRetry || s.turn.lost || repeats:
+		own := s.turn.lost
 		s.turn.lost = false
-		if !s.turn.client.retry(now, own) {
+		// What DuckLake has given up counts among no losses that it repeats.
+		if !repeats && !s.turn.client.retry(now, own) {
 			return nil
 		}
 		t, err := s.txn()

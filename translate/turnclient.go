@@ -148,9 +148,11 @@ func (s *Session) undone(f func(r *repetition)) {
 	f(&c.undone)
 }
 
+// repeats reports whether a transaction that begins with the head now has the turn of a
+// repetition.
 func (s *Session) repeats(now time.Time) (is bool) {
 	s.undone(func(r *repetition) { is = r.due(now) })
-	return is
+	return is && !s.turn.client.overrun()
 }
 
 // retry reports whether a retry of the client may take the turn, and counts it. own says
@@ -170,4 +172,10 @@ func (c *turnClient) setOverran() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.overran = true
+}
+
+func (c *turnClient) overrun() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.overran
 }

@@ -73,3 +73,31 @@ func TestRowLossIsRepeated(t *testing.T) {
 func snapshot(n int) string {
 	return fmt.Sprintf(`INSERT INTO "public".ducklake_snapshot VALUES (%d, NOW(), 0, 1, 0);`, n)
 }
+
+// TestRepetitionLeavesLosses: a repetition that begins with the head has no loss that DuckLake
+// repeats. Those that the client's other sessions have are theirs to use.
+func TestRepetitionLeavesLosses(t *testing.T) {
+	turnWorld(t, func(w *world) {
+		w.run("flush", beginRR)
+		w.run("flush", headRead)
+		w.run("a", "UPDATE ducklake_table_stats SET record_count = 5")
+		w.fails("flush", "UPDATE ducklake_table_stats SET record_count = 6")
+		w.run("flush", "ROLLBACK")
+		w.lose("b", 1)
+		for range 3 {
+			w.run("flush", beginRR)
+			w.run("flush", headRead)
+			w.run("flush", "ROLLBACK")
+		}
+		w.run("b", "DISCARD ALL")
+		w.run("b", beginRR)
+		w.run("b", retryRead)
+		waits, result := w.rival(2)
+		if !waits() {
+			t.Error("a retry has no turn, as repetitions of another session have used up its loss")
+		}
+		w.run("b", batch(2))
+		w.run("b", "COMMIT")
+		result()
+	})
+}
