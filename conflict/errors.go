@@ -83,4 +83,4 @@ func list(ids []int64) string {
 	return b.String()
 }
 
-const hintRunAgain = "Nothing was stored. Run the statement again."
+const hintRunAgain = "Nothing was stored. " + retry.RunAgain

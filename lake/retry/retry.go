@@ -10,6 +10,10 @@ var words = [...]struct{ word, shown string }{
 	{"concurrent", "concurr_ent"},
 }
 
+// RunAgain is what the hint of a refusal says when the client must not repeat its commit, which
+// it has built on what is not so any more, but whoever has asked for the work may ask again.
+const RunAgain = "Run the statement again."
+
 // Words returns the words, lower case.
 func Words() []string {
 	out := make([]string, len(words))

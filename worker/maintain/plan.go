@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/eiderdb/eider/internal/bytesize"
+	"github.com/eiderdb/eider/lake/retry"
 	"github.com/eiderdb/eider/worker/duck"
 )
 
@@ -216,17 +217,13 @@ func (s *Step) TargetSQL() string {
 }
 
 // retryable says whether an error means that a race was lost. It is DuckLake's own rule for
-// commits, and it goes for its conflicts as well: the next attempt plans the step anew. Of what
+// commits, and it goes for its conflicts as well: the next attempt plans the step anew. So it
+// is right for what DuckLake must not repeat by itself, and Eider's checks say so. Of what
 // a server has said only that counts: the batch before it is full of names and values of the
 // lake. A commit of which it is not known whether it was done is not tried again.
 func retryable(err error) bool {
-	text := strings.ToLower(said(err.Error()))
-	for _, word := range []string{"conflict", "concurrent", "primary key", "unique"} {
-		if strings.Contains(text, word) {
-			return true
-		}
-	}
-	return false
+	text := said(err.Error())
+	return retry.Is(text) || strings.Contains(text, retry.RunAgain)
 }
 
 // said is the part of an error's text that comes after the statements: what a server has

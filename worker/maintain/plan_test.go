@@ -89,10 +89,12 @@ func TestRetryable(t *testing.T) {
 		`violates UNIQUE constraint`:                          true,
 		`duplicate Primary Key`:                               true,
 		"compaction of table t would change row ids":          false,
-		`Failed to execute query "INSERT INTO x VALUES ('unique_visitors')": ERROR:  storage failed during COMMIT: it is not known whether the transaction was committed`: false,
-		`Failed to execute query "INSERT INTO x VALUES ('conflicts')": FATAL:  terminating connection due to administrator command`:                                       false,
-		`Failed to execute query "INSERT INTO x VALUES ('conflicts')": server closed the connection unexpectedly`:                                                         false,
-		`Failed to execute query "COMMIT": ERROR:  could not serialize access due to concurrent update`:                                                                   true,
+		`Failed to execute query "COMMIT": ERROR:  another transaction changed the deletes of data file 83 HINT:  Nothing was stored. Run the statement again. (check rewrite-deletes)`: true,
+		`Failed to execute query "INSERT INTO x VALUES ('Run the statement again.')": FATAL:  terminating connection due to administrator command`:                                      false,
+		`Failed to execute query "INSERT INTO x VALUES ('unique_visitors')": ERROR:  storage failed during COMMIT: it is not known whether the transaction was committed`:               false,
+		`Failed to execute query "INSERT INTO x VALUES ('conflicts')": FATAL:  terminating connection due to administrator command`:                                                     false,
+		`Failed to execute query "INSERT INTO x VALUES ('conflicts')": server closed the connection unexpectedly`:                                                                       false,
+		`Failed to execute query "COMMIT": ERROR:  could not serialize access due to concurrent update`:                                                                                 true,
 	} {
 		if retryable(errors.New(text)) != want {
 			t.Errorf("%q: %v", text, !want)
