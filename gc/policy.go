@@ -104,11 +104,17 @@ const (
 	NameTriggerBytes     = "trigger-bytes"
 	NameFlush            = "flush"
 	NameMinInlined       = "min-inlined-rows"
+	NameFlushAge         = "flush-age"
+	NameFlushBytes       = "flush-bytes"
 	NameMerge            = "merge"
 	NameMinFiles         = "min-small-files"
+	NameMergeAge         = "merge-age"
+	NameMergeBytes       = "merge-bytes"
 	NameTiers            = "tiers"
 	NameRewrite          = "rewrite"
 	NameDeleteThreshold  = "delete-threshold"
+	NameRewriteAge       = "rewrite-age"
+	NameRewriteBytes     = "rewrite-bytes"
 )
 
 // Mode says what the scheduler does with a kind of job.
@@ -150,11 +156,17 @@ var defs = []Def{
 	{NameTriggerBytes, "size, none", none, LevelLake, "A round begins early when data files of so many bytes are kept for old snapshots only.", orNone(parseBytes)},
 	{NameFlush, "on, off", "on", LevelTable, `Whether "eider maintain" writes inlined rows and deletes into files.`, oneOf("on", "off")},
 	{NameMinInlined, "number", "1", LevelTable, "It does so for a table when so many of them wait.", parseCount},
+	{NameFlushAge, "duration, none", none, LevelTable, "It does so as well when one of them has waited so long.", orNone(atLeast(parseDuration, time.Second))},
+	{NameFlushBytes, "size, none", none, LevelTable, "It does so as well when the values of the rows that wait are so many bytes, as text.", orNone(parseBytes)},
 	{NameMerge, "on, off", "on", LevelTable, `Whether "eider maintain" merges small files, tier by tier.`, oneOf("on", "off")},
 	{NameMinFiles, "number", "2", LevelTable, "It does so when a tier of a table has so many files to merge; 2 at least.", atLeastCount(2)},
+	{NameMergeAge, "duration, none", none, LevelTable, "It does so as well when two that can be merged are so old.", orNone(atLeast(parseDuration, time.Second))},
+	{NameMergeBytes, "size, none", none, LevelTable, "It does so as well when so many bytes wait to be merged, beside the largest file of each partition.", orNone(parseBytes)},
 	{NameTiers, "MIN-MAX:TARGET, ...", defaultTiers, LevelTable, "Classes of files by size, from small to large, and the size of the files that those of a class are merged into.", parseTiers},
 	{NameRewrite, "on, off", "on", LevelTable, `Whether "eider maintain" rewrites files of which much is deleted.`, oneOf("on", "off")},
 	{NameDeleteThreshold, "number", "0.25", LevelTable, "It does so when so much of a file is deleted, above 0 and at most 1.", parsePart},
+	{NameRewriteAge, "duration, none", none, LevelTable, "It does so as well when a file has deletes that are so old.", orNone(atLeast(parseDuration, time.Second))},
+	{NameRewriteBytes, "size, none", none, LevelTable, "It does so as well when the deleted rows take up so many bytes of a file.", orNone(parseBytes)},
 }
 
 // Defs are all policies, in the order in which they are shown.

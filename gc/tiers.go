@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/eiderdb/eider/internal/bytesize"
 )
@@ -83,14 +84,26 @@ type FileRule struct {
 	// MinInlined is how many inlined rows and deletes must wait before they are flushed; 1
 	// at least.
 	MinInlined int64
+	// FlushAge and FlushBytes flush fewer as well: when one of them is so old, or their values
+	// are so many bytes. 0, as in the fields below, is no such rule.
+	FlushAge   time.Duration
+	FlushBytes int64
 	// MinFiles is how many files of one tier must be mergeable before they are merged; 2 at
 	// least.
 	MinFiles int64
+	// MergeAge and MergeBytes merge fewer as well: when two that can be merged are so old, or
+	// so many bytes wait beside the largest file.
+	MergeAge   time.Duration
+	MergeBytes int64
 	// Tiers go from small to large.
 	Tiers []Tier
 	// DeleteThreshold is the part of a file's rows that must be deleted before it is
 	// rewritten, above 0 and up to 1.
 	DeleteThreshold float64
+	// RewriteAge and RewriteBytes rewrite others as well: those with deletes that are so old,
+	// or that take up so many bytes of the file.
+	RewriteAge   time.Duration
+	RewriteBytes int64
 }
 
 // Check says why a rule makes no sense, if it does not.
@@ -102,6 +115,10 @@ func (r *FileRule) Check() error {
 		return errors.New("at least 2 files must be there to be merged")
 	case !(r.DeleteThreshold > 0 && r.DeleteThreshold <= 1):
 		return errors.New("the delete threshold must be above 0 and at most 1")
+	case r.FlushAge < 0 || r.MergeAge < 0 || r.RewriteAge < 0:
+		return errors.New("an age is negative")
+	case r.FlushBytes < 0 || r.MergeBytes < 0 || r.RewriteBytes < 0:
+		return errors.New("a size is negative")
 	}
 	return CheckTiers(r.Tiers)
 }
@@ -119,5 +136,11 @@ func (p *Policies) FileRule(schema, table string) (r FileRule) {
 	r.MinFiles, _ = p.value(NameMinFiles, sc).(int64)
 	r.Tiers, _ = p.value(NameTiers, sc).([]Tier)
 	r.DeleteThreshold, _ = p.value(NameDeleteThreshold, sc).(float64)
+	r.FlushAge, _ = p.value(NameFlushAge, sc).(time.Duration)
+	r.FlushBytes, _ = p.value(NameFlushBytes, sc).(int64)
+	r.MergeAge, _ = p.value(NameMergeAge, sc).(time.Duration)
+	r.MergeBytes, _ = p.value(NameMergeBytes, sc).(int64)
+	r.RewriteAge, _ = p.value(NameRewriteAge, sc).(time.Duration)
+	r.RewriteBytes, _ = p.value(NameRewriteBytes, sc).(int64)
 	return r
 }

@@ -37,21 +37,29 @@ func TestFileRule(t *testing.T) {
 		set("l", "s", "t", gc.NameTiers, "0-1:2"),
 		set("l", "s", "t", gc.NameDeleteThreshold, "0.5"),
 		set("other", "", "", gc.NameRewrite, "off"),
+		set("l", "", "", gc.NameFlushAge, "1h"),
+		set("l", "s", "", gc.NameFlushAge, "none"),
+		set("l", "s", "", gc.NameFlushBytes, "1MiB"),
+		set("l", "s", "", gc.NameMergeAge, "2h"),
+		set("l", "s", "t", gc.NameMergeBytes, "3KiB"),
+		set("l", "s", "t", gc.NameRewriteAge, "3h"),
+		set("l", "s", "t", gc.NameRewriteBytes, "5"),
 	})
 	text := func(r gc.FileRule) string {
-		return fmt.Sprint(r.Flush, r.Merge, r.Rewrite, r.MinInlined, r.MinFiles, len(r.Tiers), r.DeleteThreshold)
+		return fmt.Sprint(r.Flush, r.Merge, r.Rewrite, r.MinInlined, r.MinFiles, len(r.Tiers), r.DeleteThreshold,
+			r.FlushAge, r.FlushBytes, r.MergeAge, r.MergeBytes, r.RewriteAge, r.RewriteBytes)
 	}
 	for _, c := range []struct{ schema, table, want string }{
-		{"none", "none", "false true true 1 9 3 0.25"},
-		{"s", "none", "true true true 100 5 3 0.25"},
-		{"s", "t", "true false true 100 5 1 0.5"},
+		{"none", "none", "false true true 1 9 3 0.25 1h0m0s 0 0s 0 0s 0"},
+		{"s", "none", "true true true 100 5 3 0.25 0s 1048576 2h0m0s 0 0s 0"},
+		{"s", "t", "true false true 100 5 1 0.5 0s 1048576 2h0m0s 3072 3h0m0s 5"},
 	} {
 		r := p.For("l").FileRule(c.schema, c.table)
 		if got := text(r); got != c.want || r.Check() != nil {
 			t.Errorf("%s.%s: %s, want %s", c.schema, c.table, got, c.want)
 		}
 	}
-	if r := gc.DefaultFileRule(); text(r) != "true true true 1 2 3 0.25" {
+	if r := gc.DefaultFileRule(); text(r) != "true true true 1 2 3 0.25 0s 0 0s 0 0s 0" {
 		t.Errorf("default: %+v", r)
 	}
 	for _, x := range p.For("l").InForce("s", "t") {

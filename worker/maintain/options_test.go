@@ -41,6 +41,8 @@ func TestOptions(t *testing.T) {
 		"small":     {Rule: &Rule{MinInlined: 1, MinFiles: 1, DeleteThreshold: 1}},
 		"threshold": {Rule: &Rule{MinInlined: 1, MinFiles: 2}},
 		"tier":      {Rule: &rule},
+		"rule age":  {Rule: &Rule{MinInlined: 1, MinFiles: 2, DeleteThreshold: 1, MergeAge: -1}},
+		"rule size": {Rule: &Rule{MinInlined: 1, MinFiles: 2, DeleteThreshold: 1, FlushBytes: -1}},
 	} {
 		if _, err := o.withDefaults(); !errors.Is(err, ErrOption) {
 			t.Errorf("%s: %v", name, err)

@@ -40,11 +40,15 @@ type Table struct {
 	Target int64
 	// InlinedRows and InlinedDeletes wait for a flush.
 	InlinedRows, InlinedDeletes int64
+	// InlinedBytes is the size of the values that wait, as text; 0 unless the rule has FlushBytes.
+	InlinedBytes int64
+	// InlinedOld says that some of what waits is as old as the rule's FlushAge.
+	InlinedOld bool
 	// Rule is what is done to the table.
 	Rule Rule
 	// Tiers has an entry for each tier of the rule.
 	Tiers []TierFiles
-	// Rewrite is about files of which the rule's part or more is deleted.
+	// Rewrite is about the files that the rule wants rewritten.
 	Rewrite RewriteFiles
 }
 
@@ -56,10 +60,48 @@ type TierFiles struct {
 	Mergeable int64
 	// Bytes is the size of those that are mergeable.
 	Bytes int64
+	// Waiting is that size without the largest file of each partition: a merge that left a file
+	// in the tier is not done again for it.
+	Waiting int64
+	// Old of the mergeable ones are of the rule's MergeAge, and have another such one in their
+	// partition.
+	Old int64
 }
 
 // RewriteFiles counts the files of a table that are worth a rewrite, and their rows.
-type RewriteFiles struct{ Files, Rows, Deleted int64 }
+type RewriteFiles struct {
+	Files, Rows, Deleted int64
+	// Part is the smallest part that is deleted of one of them; 0 without any.
+	Part float64
+}
+
+// add counts a file if the rule wants it rewritten. old says that its deletes are of the rule's
+// RewriteAge.
+func (f *RewriteFiles) add(rule *Rule, rows, deleted, size int64, old bool) {
+	part := float64(deleted) / float64(rows)
+	switch {
+	case part >= rule.DeleteThreshold:
+	case rule.RewriteAge > 0 && old:
+	case rule.RewriteBytes > 0 && part*float64(size) >= float64(rule.RewriteBytes):
+	default:
+		return
+	}
+	if f.Files == 0 || part < f.Part {
+		f.Part = part
+	}
+	f.Files++
+	f.Rows += rows
+	f.Deleted += deleted
+}
+
+// threshold is what a call must be told to take all of the files. It cannot name them, so that
+// others of which as much is deleted are rewritten as well.
+func (f *RewriteFiles) threshold(rule *Rule) float64 {
+	if f.Part == 0 || f.Part >= rule.DeleteThreshold {
+		return rule.DeleteThreshold
+	}
+	return f.Part * (1 - 1e-9) // DuckDB reads it as a decimal number and may round it up
+}
 
 // Step is one call of one of DuckLake's functions, on one table or, for the phases that are
 // the lake's, on all of it.
@@ -135,7 +177,8 @@ func planTable(t *Table, p Phase, tier int) (s Step, worth bool) {
 	switch p {
 	case Flush:
 		n := t.InlinedRows + t.InlinedDeletes
-		return Step{Rows: n, Off: !rule.Flush}, n >= max(rule.MinInlined, 1)
+		return Step{Rows: n, Off: !rule.Flush}, n > 0 && (n >= rule.MinInlined || rule.FlushAge > 0 && t.InlinedOld ||
+			rule.FlushBytes > 0 && t.InlinedBytes >= rule.FlushBytes)
 	case Merge:
 		if tier >= len(rule.Tiers) {
 			return Step{}, false
@@ -148,9 +191,10 @@ func planTable(t *Table, p Phase, tier int) (s Step, worth bool) {
 			target = min(target, t.Target)
 		}
 		return Step{Tier: of, Target: target, Files: f.Mergeable, Bytes: f.Bytes, Off: !rule.Merge},
-			target > of.Min && f.Mergeable >= max(rule.MinFiles, 2)
+			target > of.Min && f.Mergeable >= 2 && (f.Mergeable >= rule.MinFiles || rule.MergeAge > 0 && f.Old > 0 ||
+				rule.MergeBytes > 0 && f.Waiting >= rule.MergeBytes)
 	case Rewrite:
-		return Step{Files: t.Rewrite.Files, Rows: t.Rewrite.Rows, Threshold: rule.DeleteThreshold, Off: !rule.Rewrite}, t.Rewrite.Files > 0
+		return Step{Files: t.Rewrite.Files, Rows: t.Rewrite.Rows, Threshold: t.Rewrite.threshold(rule), Off: !rule.Rewrite}, t.Rewrite.Files > 0
 	}
 	return Step{}, false
 }

@@ -81,6 +81,84 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// Each kind of work is asked for by how much there is, by its age and by its bytes; any of them is
+// enough, and each by itself.
+func TestPlanTriggers(t *testing.T) {
+	t.Parallel()
+	rule := func(set func(*Rule)) Rule {
+		r := DefaultRule()
+		r.MinInlined, r.MinFiles, r.DeleteThreshold = 1000, 1000, 0.9
+		set(&r)
+		return r
+	}
+	nothing := rule(func(*Rule) {})
+	waiting := Table{InlinedRows: 5, InlinedBytes: 700, InlinedOld: true, Tiers: []TierFiles{{Files: 4, Mergeable: 3, Bytes: 90, Waiting: 40, Old: 2}}}
+	for _, c := range []struct {
+		name string
+		rule Rule
+		p    Phase
+		want bool
+	}{
+		{"flush", nothing, Flush, false},
+		{"flush by count", rule(func(r *Rule) { r.MinInlined = 5 }), Flush, true},
+		{"flush by fewer", rule(func(r *Rule) { r.MinInlined = 6 }), Flush, false},
+		{"flush by age", rule(func(r *Rule) { r.FlushAge = time.Hour }), Flush, true},
+		{"flush by bytes", rule(func(r *Rule) { r.FlushBytes = 700 }), Flush, true},
+		{"flush by fewer bytes", rule(func(r *Rule) { r.FlushBytes = 701 }), Flush, false},
+		{"merge", nothing, Merge, false},
+		{"merge by count", rule(func(r *Rule) { r.MinFiles = 3 }), Merge, true},
+		{"merge by fewer", rule(func(r *Rule) { r.MinFiles = 4 }), Merge, false},
+		{"merge by age", rule(func(r *Rule) { r.MergeAge = time.Hour }), Merge, true},
+		{"merge by bytes", rule(func(r *Rule) { r.MergeBytes = 40 }), Merge, true},
+		{"merge by fewer bytes", rule(func(r *Rule) { r.MergeBytes = 41 }), Merge, false},
+	} {
+		table := waiting
+		table.Rule = c.rule
+		if _, worth := planTable(&table, c.p, 0); worth != c.want {
+			t.Errorf("%s: %v", c.name, worth)
+		}
+	}
+	// Nothing waits: no age makes work.
+	empty := Table{InlinedOld: true, Tiers: []TierFiles{{Files: 1, Old: 1}}, Rule: rule(func(r *Rule) { r.FlushAge, r.MergeAge = 1, 1 })}
+	for _, p := range []Phase{Flush, Merge} {
+		if _, worth := planTable(&empty, p, 0); worth {
+			t.Errorf("%s of nothing", p)
+		}
+	}
+}
+
+// Which files a table's rule wants rewritten, and what the call must be told to take them.
+func TestRewriteFiles(t *testing.T) {
+	t.Parallel()
+	type file struct {
+		rows, deleted, size int64
+		old                 bool
+	}
+	files := []file{{100, 95, 1000, false}, {100, 30, 100_000, false}, {300, 100, 500, true}, {100, 1, 1000, false}}
+	for _, c := range []struct {
+		rule      Rule
+		files     int64
+		threshold float64
+	}{
+		{Rule{DeleteThreshold: 0.9}, 1, 0.9},
+		{Rule{DeleteThreshold: 0.96}, 0, 0.96},
+		{Rule{DeleteThreshold: 0.96, RewriteBytes: 30_000}, 1, 0.3},
+		{Rule{DeleteThreshold: 0.96, RewriteBytes: 30_001}, 0, 0.96},
+		{Rule{DeleteThreshold: 0.96, RewriteAge: 1}, 1, 1.0 / 3},
+		{Rule{DeleteThreshold: 0.9, RewriteAge: 1, RewriteBytes: 950}, 3, 0.3},
+		{Rule{DeleteThreshold: 0.005}, 4, 0.005},
+	} {
+		var f RewriteFiles
+		for _, x := range files {
+			f.add(&c.rule, x.rows, x.deleted, x.size, x.old)
+		}
+		got := f.threshold(&c.rule)
+		if f.Files != c.files || got > c.threshold || got < c.threshold*(1-1e-8) {
+			t.Errorf("%+v: %+v, threshold %v; want %d files, %v", c.rule, f, got, c.files, c.threshold)
+		}
+	}
+}
+
 func TestRetryable(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{

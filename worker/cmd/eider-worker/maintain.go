@@ -25,7 +25,8 @@ const defaultServer = "postgres://eider@127.0.0.1:5434/postgres"
 type maintainFlags struct {
 	lakeFlags
 	o         maintain.Options
-	rule      maintain.Rule // of the flags; only those that are given count
+	rule      maintain.Rule      // of the flags; only those that are given count
+	when      map[string]*string // texts of the flags that are policies of ages and sizes, by name
 	tiers     string
 	skip      []string
 	only      []string
@@ -43,7 +44,7 @@ type maintainFlags struct {
 }
 
 func (a *app) maintainCommand() *cobra.Command {
-	f := &maintainFlags{rule: maintain.DefaultRule()}
+	f := &maintainFlags{rule: maintain.DefaultRule(), when: map[string]*string{}}
 	cmd := &cobra.Command{
 		Use:   "maintain",
 		Short: "Flush, merge and rewrite the files of a lake",
@@ -56,8 +57,8 @@ It may be ended at any time: SIGTERM lets it finish the step that it is at, a se
 With --all it also has snapshots expired, scheduled files removed and orphans deleted: on Eider by the server's jobs and policies, elsewhere
 by DuckLake's functions and the --...-older-than flags. On Eider the server can do these by itself, see "eider gc".
 
-Policies of the catalog, where it has them, say when (windows, time-zone) and what is done to each table (flush, min-inlined-rows, merge,
-min-small-files, tiers, rewrite, delete-threshold); a flag goes before a policy, whatever that is set for. --dry-run shows what is
+Policies of the catalog, where it has them, say when (windows, time-zone) and what is done to each table (flush, min-inlined-rows, flush-age,
+flush-bytes, merge, min-small-files, merge-age, merge-bytes, tiers, rewrite, delete-threshold, rewrite-age, rewrite-bytes); a flag goes before a policy, whatever that is set for. --dry-run shows what is
 turned off. On Eider the runs are in the history of jobs ("eider gc jobs", kind maintain), and "eider gc cancel JOB", "eider gc pause maintain" and
 "eider gc pause" end or hold up a run after its step.
 
@@ -96,6 +97,16 @@ func (f *maintainFlags) register(fs *pflag.FlagSet) {
 	fs.Int64Var(&f.rule.MinInlined, "min-inlined-rows", f.rule.MinInlined, "flush a table when so many inlined rows and deletes wait")
 	fs.Int64Var(&f.rule.MinFiles, "min-small-files", f.rule.MinFiles, "merge when a tier of a table has so many files to merge")
 	fs.Float64Var(&f.rule.DeleteThreshold, "delete-threshold", f.rule.DeleteThreshold, "rewrite files of which so much is deleted, above 0 to 1")
+	for _, d := range []struct{ name, help string }{
+		{gc.NameFlushAge, "flush also when an inlined row or delete has waited so long, such as 1h"},
+		{gc.NameFlushBytes, "flush also when the inlined values are so many bytes, such as 10MiB"},
+		{gc.NameMergeAge, "merge also when two files to merge are so old"},
+		{gc.NameMergeBytes, "merge also when so many bytes wait beside the largest file of each partition"},
+		{gc.NameRewriteAge, "rewrite also files with deletes that are so old"},
+		{gc.NameRewriteBytes, "rewrite also files in which deleted rows take up so many bytes"},
+	} {
+		f.when[d.name] = fs.String(d.name, "", d.help+"; none takes a policy back")
+	}
 	fs.IntVar(&f.o.Outputs, "outputs-per-step", 16, "files that one merge step writes at most")
 	fs.Int64Var(&f.o.MaxFiles, "max-files", 0, "end after the step that has read so many files")
 	fs.StringVar(&f.maxTime, "max-time", "", "end after the step in which so much time has passed, such as 2h")
@@ -132,6 +143,9 @@ func (f *maintainFlags) finish(a *app) (err error) {
 		if f.rule.Tiers, err = maintain.ParseTiers(f.tiers); err != nil {
 			return badFlag("tiers", err)
 		}
+	}
+	if err := f.readWhen(); err != nil {
+		return err
 	}
 	if len(f.skip) > 0 && len(f.only) > 0 {
 		return badFlag("only", errors.New("it excludes --skip"))
@@ -180,6 +194,25 @@ func (f *maintainFlags) finish(a *app) (err error) {
 	if f.o.Retries == 0 {
 		f.o.Retries = -1
 	}
+	return nil
+}
+
+// readWhen reads the flags that are written as the policies of their names are.
+func (f *maintainFlags) readWhen() error {
+	var rows []gc.Setting
+	for name, text := range f.when {
+		if !f.set.Changed(name) {
+			continue
+		}
+		s := gc.Setting{Name: name, Value: *text}
+		if err := gc.Check(s); err != nil {
+			return badFlag(name, err)
+		}
+		rows = append(rows, s)
+	}
+	r := gc.NewSet(rows).For("").FileRule("", "")
+	f.rule.FlushAge, f.rule.MergeAge, f.rule.RewriteAge = r.FlushAge, r.MergeAge, r.RewriteAge
+	f.rule.FlushBytes, f.rule.MergeBytes, f.rule.RewriteBytes = r.FlushBytes, r.MergeBytes, r.RewriteBytes
 	return nil
 }
 
@@ -364,6 +397,22 @@ func (f *maintainFlags) override(r maintain.Rule) maintain.Rule {
 	}
 	if f.set.Changed(gc.NameTiers) {
 		r.Tiers = f.rule.Tiers
+	}
+	for _, s := range []struct {
+		name      string
+		from, age *time.Duration
+	}{{gc.NameFlushAge, &f.rule.FlushAge, &r.FlushAge}, {gc.NameMergeAge, &f.rule.MergeAge, &r.MergeAge}, {gc.NameRewriteAge, &f.rule.RewriteAge, &r.RewriteAge}} {
+		if f.set.Changed(s.name) {
+			*s.age = *s.from
+		}
+	}
+	for _, s := range []struct {
+		name       string
+		from, size *int64
+	}{{gc.NameFlushBytes, &f.rule.FlushBytes, &r.FlushBytes}, {gc.NameMergeBytes, &f.rule.MergeBytes, &r.MergeBytes}, {gc.NameRewriteBytes, &f.rule.RewriteBytes, &r.RewriteBytes}} {
+		if f.set.Changed(s.name) {
+			*s.size = *s.from
+		}
 	}
 	return r
 }
