@@ -4,13 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/spf13/pflag"
 	"gopkg.in/yaml.v3"
+
+	"github.com/eiderdb/eider/internal/nearest"
 )
 
 // ErrConfig is wrapped by every complaint about a setting.
@@ -159,7 +161,7 @@ func applyFile(data []byte, byName map[string]*Field, sources map[string]Source)
 		key, val := top.Content[i], top.Content[i+1]
 		f := byName[key.Value]
 		if f == nil {
-			if near := Nearest(key.Value, byName); near != "" {
+			if near := nearest.Of(key.Value, slices.Collect(maps.Keys(byName))); near != "" {
 				return fmt.Errorf("line %d: unknown key %q, did you mean %q?", key.Line, key.Value, near)
 			}
 			return fmt.Errorf("line %d: unknown key %q", key.Line, key.Value)
@@ -201,42 +203,6 @@ func scalar(n *yaml.Node) (string, error) {
 		return strings.Join(parts, ","), nil
 	}
 	return "", errors.New("expected a value or a list")
-}
-
-// Nearest is the known name that is most like a mistaken one; "" when none is like it.
-func Nearest(name string, known map[string]*Field) string {
-	names := make([]string, 0, len(known))
-	for k := range known {
-		names = append(names, k)
-	}
-	sort.Strings(names)
-	best, least := "", max(2, len(name)/3)+1
-	for _, k := range names {
-		if d := distance(strings.ReplaceAll(strings.ToLower(name), "_", "-"), k); d < least {
-			best, least = k, d
-		}
-	}
-	return best
-}
-
-// distance is the number of letters to insert, delete or replace.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }
 
 // Print writes the settings as a file that Load reads, with where each is from.

@@ -1,0 +1,2 @@
+// Package nearest finds the known name that somebody may have meant.
+package nearest
