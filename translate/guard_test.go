@@ -71,11 +71,20 @@ insert into ducklake_snapshot values (0, '2026-01-01', 0, 1, 0), (1, '2026-01-01
 func newLake(t testing.TB) *world {
 	t.Helper()
 	w := newWorld(t)
+	w.setUpLake("")
+	return w
+}
+
+// setUpLake makes the lake, and runs more statements in the same transaction.
+func (w *world) setUpLake(more string) {
+	w.t.Helper()
 	w.run("setup", "begin")
 	w.run("setup", lakeDDL)
 	w.run("setup", lakeRows)
+	if more != "" {
+		w.run("setup", more)
+	}
 	w.run("setup", "commit")
-	return w
 }
 
 // lakeBatch is a commit of snapshot n as DuckLake sends it.

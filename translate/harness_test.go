@@ -164,7 +164,12 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	st := storetest.Open(t)
+	return worldOn(t, storetest.Open(t))
+}
+
+// worldOn is a world over a store with a catalog "lake".
+func worldOn(t testing.TB, st *store.Store) *world {
+	t.Helper()
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	w := &world{
 		t: t, store: st, sessions: map[string]*translate.Session{}, notified: map[string][]string{}, pid: 100,

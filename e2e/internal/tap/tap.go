@@ -20,6 +20,8 @@ type Counts struct {
 	// other. A single call may do so more than once: a driver that prepares a flush commits what the client does when it binds it.
 	Most  int
 	Reads int // SELECT and COPY … TO messages
+	// Statements are the messages with SQL, Answered the bytes that came from the server.
+	Statements, Answered int
 	// Errors counts error responses by "SQLSTATE kind", kind being batch, commit, read or other.
 	Errors map[string]int
 	// Texts holds the first text of each key of Errors.
@@ -126,7 +128,13 @@ func (t *Tap) accept() {
 		conv := &conversation{tap: t}
 		t.wg.Add(2)
 		go t.pump(c, s, conv, (&frames{startup: true, each: conv.sent}).write)
-		go t.pump(s, c, conv, (&frames{each: conv.received}).write)
+		answers := (&frames{each: conv.received}).write
+		go t.pump(s, c, conv, func(b []byte) {
+			t.mu.Lock()
+			t.counts.Answered += len(b)
+			t.mu.Unlock()
+			answers(b)
+		})
 	}
 }
 
@@ -269,6 +277,7 @@ func (c *conversation) sent(kind byte, body []byte) {
 	c.mu.Unlock()
 	c.tap.mu.Lock()
 	defer c.tap.mu.Unlock()
+	c.tap.counts.Statements++
 	switch what {
 	case "batch":
 		c.tap.counts.Attempts++

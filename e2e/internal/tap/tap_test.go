@@ -49,9 +49,14 @@ func TestCounts(t *testing.T) {
 		fail("42703", "no column"),
 	}
 	want := Counts{
-		Attempts: 3, Commits: 1, Most: 2, Reads: 2,
+		Attempts: 3, Commits: 1, Most: 2, Reads: 2, Statements: 14,
 		Errors: map[string]int{"23505 batch": 1, "40001 commit": 1, "42703 read": 1},
 		Texts:  map[string]string{"23505 batch": "duplicate key", "40001 commit": "concurrent", "42703 read": "no column"},
+	}
+	for _, s := range script {
+		if !s.client {
+			want.Answered += len(s.msg)
+		}
 	}
 	for _, piece := range []int{1, 3, 7, 1 << 20} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
