@@ -70,7 +70,8 @@ var (
 type Error struct {
 	// Err is one of the sentinels.
 	Err error
-	// Line and Col are the place that is wrong, from 1; 0 if it is the whole script.
+	// Line and Col are the place that is wrong, from 1; 0 if it is the whole script. Of
+	// ErrNoSelect they are those of the first statement that is not allowed, if there is one.
 	Line int
 	Col  int
 	// Snippet is the beginning of the statement there, in one line.
