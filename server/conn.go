@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/eiderdb/eider/translate"
 	"github.com/eiderdb/eider/translate/pgerr"
 )
 
@@ -79,10 +78,10 @@ type conn struct {
 		cancel   context.CancelCauseFunc
 		// drainUntil bounds all reading once the server stops now.
 		drainUntil time.Time
-		notes      []translate.Notification
+		notes      noteQueue
 	}
 	attention atomic.Bool // stop or notes have been set since the last look
-	noted     atomic.Bool // notes is not empty
+	noted     atomic.Bool // notes has something to deliver
 }
 
 func newConn(s *Server, nc net.Conn) *conn {
@@ -246,18 +245,6 @@ func (c *conn) interrupt(cause error) {
 	}
 }
 
-// notify queues a notification, from any goroutine. It does not block.
-func (c *conn) notify(n translate.Notification) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.mu.notes = append(c.mu.notes, n)
-	c.noted.Store(true)
-	c.attention.Store(true)
-	if c.mu.waiting && !c.mu.copying {
-		c.raw.SetReadDeadline(past)
-	}
-}
-
 // onTimeout is called by the reader when a read deadline has passed. Only a wait for a
 // message is interrupted; the rest of a message is read on.
 func (c *conn) onTimeout() error {
@@ -343,21 +330,6 @@ func (c *conn) attend() error {
 	}
 	if c.w.flush() != nil {
 		return errGone
-	}
-	return nil
-}
-
-// deliver sends the queued notifications.
-func (c *conn) deliver() error {
-	c.mu.Lock()
-	notes := c.mu.notes
-	c.mu.notes = nil
-	c.noted.Store(false)
-	c.mu.Unlock()
-	for _, n := range notes {
-		if c.w.notification(n) != nil {
-			return errGone
-		}
 	}
 	return nil
 }

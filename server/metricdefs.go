@@ -16,6 +16,7 @@ var (
 	metricAccepted     = Metric{"eider_connections_total", "counter", nil, "Connections accepted, cancel requests and refused ones included."}
 	metricAuthFailures = Metric{"eider_authentication_failures_total", "counter", nil, "Logins with a wrong password or an unknown user."}
 	metricPanics       = Metric{"eider_panics_total", "counter", nil, "Connections closed because of a defect in the server. Anything but 0 deserves a report."}
+	metricDroppedNotes = Metric{"eider_notifications_dropped_total", "counter", nil, "Notifications dropped because a client that listens did not read them."}
 	metricReceived     = Metric{"eider_received_bytes_total", "counter", nil, "Bytes received from clients, after decryption."}
 	metricSent         = Metric{"eider_sent_bytes_total", "counter", nil, "Bytes sent to clients, before encryption."}
 	metricCopyRows     = Metric{"eider_copy_rows_total", "counter", nil, "Rows read and written by COPY."}
@@ -65,7 +66,7 @@ var (
 )
 
 var countedMetrics = []Metric{
-	metricAccepted, metricAuthFailures, metricPanics, metricReceived, metricSent, metricCopyRows,
+	metricAccepted, metricAuthFailures, metricPanics, metricDroppedNotes, metricReceived, metricSent, metricCopyRows,
 	metricStatements, metricDurations, metricErrors, metricCommits, metricRefused, metricConflicts,
 	metricGroups, metricGroupSize, metricCommitBytes, metricApplies,
 	metricAttempts, metricTurnWaits, metricTurnOverruns, metricHeadsTold, metricTurnHolders, metricJudged, metricFindings,

@@ -20,6 +20,7 @@ type Metrics struct {
 	accepted     prometheus.Counter
 	authFailures prometheus.Counter
 	panics       prometheus.Counter
+	droppedNotes prometheus.Counter
 	received     prometheus.Counter
 	sent         prometheus.Counter
 	copyRows     *prometheus.CounterVec
@@ -88,6 +89,7 @@ func NewMetrics() *Metrics {
 	m.accepted = counter(metricAccepted)
 	m.authFailures = counter(metricAuthFailures)
 	m.panics = counter(metricPanics)
+	m.droppedNotes = counter(metricDroppedNotes)
 	m.received = counter(metricReceived)
 	m.sent = counter(metricSent)
 	m.copyRows = counterVec(metricCopyRows)

@@ -26,6 +26,9 @@ type Options struct {
 	MaxConnections int
 	// MaxMessage bounds a message's body in bytes (54000 beyond). Default 1 GiB.
 	MaxMessage int
+	// MaxNotifications bounds the notifications that wait for a client that does not read
+	// them; see noteQueue for which ones are dropped. Default 1000.
+	MaxNotifications int
 	// StartupTimeout is how long a client may take until it is authenticated. Default 60 s.
 	StartupTimeout time.Duration
 	// DrainTimeout is how long a stopping server goes on reading a client's COPY data
@@ -46,10 +49,11 @@ type Options struct {
 
 // The defaults of Options.
 const (
-	DefaultMaxConnections = 5000
-	DefaultMaxMessage     = 1 << 30
-	DefaultStartupTimeout = 60 * time.Second
-	DefaultDrainTimeout   = 30 * time.Second
+	DefaultMaxConnections   = 5000
+	DefaultMaxMessage       = 1 << 30
+	DefaultMaxNotifications = 1000
+	DefaultStartupTimeout   = 60 * time.Second
+	DefaultDrainTimeout     = 30 * time.Second
 )
 
 // ErrServerClosed is returned by Serve after Shutdown or Close.

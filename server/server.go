@@ -33,6 +33,9 @@ type Server struct {
 
 // New makes a server. Nothing is opened before Serve.
 func New(o Options) *Server {
+	if o.MaxNotifications <= 0 {
+		o.MaxNotifications = DefaultMaxNotifications
+	}
 	if o.MaxConnections <= 0 {
 		o.MaxConnections = DefaultMaxConnections
 	}

@@ -88,6 +88,9 @@ type Notification struct {
 	PID     int32
 	Channel string
 	Payload string
+	// Newest, if set, says that of the notifications of this channel with the same value the
+	// newest alone is worth having: the others may go when there are too many.
+	Newest string
 }
 
 // Param is a setting reported to the client.
@@ -128,6 +131,7 @@ type Session struct {
 	manyRows   bool      // the client takes several rows of a COPY in one message (copyLimit)
 
 	listens  map[string]bool // guarded by shared.mu for writes
+	follows  bool            // it counts as a listener of its catalog's commitFeed
 	activity atomic.Pointer[pgcatalog.Activity]
 	space    atomic.Uint64 // schema of the lake that the transaction works on, severalSpaces, or 0
 	holds    atomic.Pointer[heldView]

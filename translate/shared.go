@@ -21,6 +21,7 @@ type Shared struct {
 	migrate Migrations
 	rebase  bool
 	clients turnClients
+	feeds   commitFeeds
 
 	mu       sync.Mutex
 	sessions map[*Session]struct{}
@@ -56,6 +57,7 @@ func NewShared(o SharedOptions) *Shared {
 		migrate:  o.Migrations,
 		rebase:   o.Rebase,
 		clients:  turnClients{m: make(map[clientKey]*turnClient)},
+		feeds:    commitFeeds{m: make(map[*store.Catalog]*commitFeed)},
 		sessions: make(map[*Session]struct{}),
 		locks:    make(map[lockKey]*advisoryLock),
 		names:    make(map[nameKey]*nameHold),
@@ -103,15 +105,15 @@ func (h *Shared) others(c *store.Catalog, but *Session) int {
 	return n
 }
 
-// publish delivers committed notifications to the listeners of the session's catalog.
-func (h *Shared) publish(from *Session, list []Notification) {
+// publish delivers committed notifications to the listeners of a catalog.
+func (h *Shared) publish(catOID uint32, list []Notification) {
 	if len(list) == 0 {
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for s := range h.sessions {
-		if s.catOID != from.catOID || s.opts.Notify == nil {
+		if s.catOID != catOID || s.opts.Notify == nil {
 			continue
 		}
 		for _, n := range list {
@@ -129,10 +131,20 @@ type listenChange struct {
 	all     bool
 }
 
-func (s *Session) applyListens(list []listenChange) {
+// applyListens does what LISTEN and UNLISTEN said. It waits, unless ctx ends, for commits
+// that are on their way and that the session will not hear of: what it reads next has them.
+func (s *Session) applyListens(ctx context.Context, list []listenChange) {
 	if len(list) == 0 {
 		return
 	}
+	s.changeListens(list)
+	s.followCommits()
+	if s.follows {
+		_ = s.catalog.AwaitStable(ctx)
+	}
+}
+
+func (s *Session) changeListens(list []listenChange) {
 	s.shared.mu.Lock()
 	defer s.shared.mu.Unlock()
 	for _, l := range list {

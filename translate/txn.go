@@ -204,8 +204,8 @@ func (s *Session) commitTx(ctx context.Context) error {
 	}
 	notifies, listens := s.tx.notifies, s.tx.listens
 	s.finishTx(true)
-	s.applyListens(listens)
-	s.shared.publish(s, notifies)
+	s.applyListens(ctx, listens)
+	s.shared.publish(s.catOID, notifies)
 	return nil
 }
 

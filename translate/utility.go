@@ -178,8 +178,9 @@ func (s *Session) unlistenAll() {
 		return
 	}
 	s.shared.mu.Lock()
-	defer s.shared.mu.Unlock()
 	clear(s.listens)
+	s.shared.mu.Unlock()
+	s.followCommits()
 }
 
 // dropTempTables is DISCARD TEMP.
@@ -220,6 +221,8 @@ func (s *Session) Notify(channel, payload string) error {
 	switch {
 	case channel == "":
 		return pgerr.New(pgerr.InvalidParameterValue, "channel name cannot be empty")
+	case channel == CommitChannel || channel == DroppedChannel:
+		return pgerr.New(pgerr.ReservedName, "channel %q is notified by the server alone", channel)
 	case len(payload) > maxPayload:
 		return pgerr.New(pgerr.InvalidParameterValue, "payload string too long")
 	}

@@ -63,6 +63,8 @@ type Catalog struct {
 
 	queue commitQueue
 	turns *turns
+
+	followed atomic.Pointer[following] // set under seqMu
 }
 
 // Name returns the catalog's present name.

@@ -30,18 +30,19 @@ type Options struct {
 	TLSKey     string `name:"tls-key" help:"PEM file with the certificate's private key."`
 	RequireTLS bool   `name:"require-tls" help:"Refuse unencrypted TCP connections."`
 
-	MaxConnections  int           `name:"max-connections" default:"5000" help:"Clients served at a time; more are refused with SQLSTATE 53300."`
-	MaxMessage      Bytes         `name:"max-message" default:"1GiB" help:"Longest message, and so longest statement, that is accepted from a client."`
-	StatementMemory Bytes         `name:"statement-memory" default:"512MiB" help:"Memory that sorts, joins and aggregates of one statement may take; more ends it with SQLSTATE 53200."`
-	TransactionSize Bytes         `name:"transaction-size" default:"1GiB" help:"Bytes that one transaction may write."`
-	CommitTurn      bool          `name:"commit-turn" default:"true" help:"Let a transaction that lost the race for a snapshot commit before others when it comes again, so that no commit needs more than two attempts."`
-	CommitTurnBound time.Duration `name:"commit-turn-bound" default:"2s" help:"Longest time for which others' commits wait for such a transaction."`
-	CommitPacing    bool          `name:"commit-pacing" default:"true" help:"While such losses are frequent, let connections that commit begin one after the other, so that hardly any loses. Readers never wait."`
-	CommitForesight bool          `name:"commit-foresight" default:"true" help:"Tell the next of these connections which head the running commit will leave, where that is foreseeable, so that its client works on meanwhile."`
-	PlanCache       int           `name:"plan-cache" default:"4096" help:"Plans kept, of all catalogs; 0 turns the cache off."`
-	StartupTimeout  time.Duration `name:"startup-timeout" default:"60s" help:"Time for a client to connect and authenticate."`
-	ShutdownTimeout time.Duration `name:"shutdown-timeout" default:"30s" help:"Time for running statements to end after SIGTERM or SIGINT, before they are cancelled. A second signal cancels them at once."`
-	DrainTimeout    time.Duration `name:"drain-timeout" default:"30s" help:"Time for which a stopping server goes on reading a client's COPY data after that. Closing the connection of a sending DuckDB breaks its whole instance."`
+	MaxConnections   int           `name:"max-connections" default:"5000" help:"Clients served at a time; more are refused with SQLSTATE 53300."`
+	MaxMessage       Bytes         `name:"max-message" default:"1GiB" help:"Longest message, and so longest statement, that is accepted from a client."`
+	MaxNotifications int           `name:"max-notifications" default:"1000" help:"Notifications kept for a client that listens and does not read; what is dropped beyond them is counted and told. Of eider_commit the newest is kept for each lake."`
+	StatementMemory  Bytes         `name:"statement-memory" default:"512MiB" help:"Memory that sorts, joins and aggregates of one statement may take; more ends it with SQLSTATE 53200."`
+	TransactionSize  Bytes         `name:"transaction-size" default:"1GiB" help:"Bytes that one transaction may write."`
+	CommitTurn       bool          `name:"commit-turn" default:"true" help:"Let a transaction that lost the race for a snapshot commit before others when it comes again, so that no commit needs more than two attempts."`
+	CommitTurnBound  time.Duration `name:"commit-turn-bound" default:"2s" help:"Longest time for which others' commits wait for such a transaction."`
+	CommitPacing     bool          `name:"commit-pacing" default:"true" help:"While such losses are frequent, let connections that commit begin one after the other, so that hardly any loses. Readers never wait."`
+	CommitForesight  bool          `name:"commit-foresight" default:"true" help:"Tell the next of these connections which head the running commit will leave, where that is foreseeable, so that its client works on meanwhile."`
+	PlanCache        int           `name:"plan-cache" default:"4096" help:"Plans kept, of all catalogs; 0 turns the cache off."`
+	StartupTimeout   time.Duration `name:"startup-timeout" default:"60s" help:"Time for a client to connect and authenticate."`
+	ShutdownTimeout  time.Duration `name:"shutdown-timeout" default:"30s" help:"Time for running statements to end after SIGTERM or SIGINT, before they are cancelled. A second signal cancels them at once."`
+	DrainTimeout     time.Duration `name:"drain-timeout" default:"30s" help:"Time for which a stopping server goes on reading a client's COPY data after that. Closing the connection of a sending DuckDB breaks its whole instance."`
 
 	LakePaths    []string `name:"lake-paths" default:"local" help:"Folders with data files of lakes that the server may read, to verify row ids: /srv/lake, s3://bucket/lake. The word local stands for every other folder of this machine and promises nothing: files that are not there are passed over. Empty: the server reads no data file."`
 	S3Endpoint   string   `name:"s3-endpoint" help:"Object storage for s3:// paths: host, host:port or a URL, of which http:// turns TLS off. Empty: Amazon S3."`
@@ -58,6 +59,7 @@ type Options struct {
 	RowIDGaps     bool          `name:"row-id-gaps" default:"true" help:"Leave a row id out between new data files of a sorted table, and around files of updates that the server cannot read. Merges by DuckLake then keep the ids."`
 
 	DeletePaths   []string `name:"delete-paths" help:"Folders in which maintenance may delete files: /srv/lake, s3://bucket/lake, gs://bucket/lake, az://container/lake. The paths in a catalog are its users' choice, so nothing is deleted elsewhere: such files are left to clients."`
+	GCSEndpoint   string   `name:"gcs-endpoint" help:"Where gs:// folders of delete-paths are reached, if not at Google's public address: host, host:port or a URL, of which http:// turns TLS off."`
 	GCSAccessKey  string   `name:"gcs-access-key" help:"HMAC access key for gs:// folders of delete-paths."`
 	GCSSecretFile string   `name:"gcs-secret-file" help:"File with the secret of gcs-access-key."`
 	AzureAccount  string   `name:"azure-account" help:"Storage account of az:// and abfss:// folders that name none."`

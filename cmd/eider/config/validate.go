@@ -42,6 +42,9 @@ func (o *Options) Validate() error {
 	if o.MaxConnections < 1 {
 		return fmt.Errorf("%w: max-connections must be at least 1", ErrConfig)
 	}
+	if o.MaxNotifications < 1 {
+		return fmt.Errorf("%w: max-notifications must be at least 1", ErrConfig)
+	}
 	if o.CommitTurn && o.CommitTurnBound <= 0 {
 		return fmt.Errorf("%w: commit-turn-bound must be more than 0; commit-turn=false turns turns off", ErrConfig)
 	}

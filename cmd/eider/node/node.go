@@ -46,15 +46,16 @@ type Node struct {
 func Start(ctx context.Context, o *config.Loaded, log *slog.Logger, version string) (_ *Node, err error) {
 	n := &Node{opts: o.Options, log: log, metrics: server.NewMetrics(), failed: make(chan error, 1)}
 	so := server.Options{
-		RequireTLS:     o.RequireTLS,
-		MaxConnections: o.MaxConnections,
-		MaxMessage:     int(o.MaxMessage),
-		StartupTimeout: o.StartupTimeout,
-		DrainTimeout:   o.DrainTimeout,
-		Logger:         log,
-		LogStatements:  o.LogStatements,
-		SlowStatement:  o.LogSlowStatement,
-		Metrics:        n.metrics,
+		RequireTLS:       o.RequireTLS,
+		MaxConnections:   o.MaxConnections,
+		MaxMessage:       int(o.MaxMessage),
+		MaxNotifications: o.MaxNotifications,
+		StartupTimeout:   o.StartupTimeout,
+		DrainTimeout:     o.DrainTimeout,
+		Logger:           log,
+		LogStatements:    o.LogStatements,
+		SlowStatement:    o.LogSlowStatement,
+		Metrics:          n.metrics,
 	}
 	if o.UserFile != "" {
 		if so.Users, err = users.Open(o.UserFile); err != nil {
