@@ -59,6 +59,9 @@ type Batch interface {
 	// Repr is the batch as one self-contained byte string that ApplyRepr of an engine of
 	// the same kind accepts: the seam for shipping commits elsewhere.
 	Repr() []byte
+	// Background says that the caller is in no hurry: that this batch waits for stable storage
+	// is no reason for the engine to let others wait longer, so as to sync them together.
+	Background()
 	// Reset empties the batch for reuse.
 	Reset()
 	Close() error

@@ -55,6 +55,7 @@ func (b *batch) Set(key, value []byte) error {
 
 func (b *batch) Delete(key []byte) error             { return b.add(opDelete, key, nil) }
 func (b *batch) DeleteRange(start, end []byte) error { return b.add(opDeleteRange, start, end) }
+func (b *batch) Background()                         {}
 func (b *batch) Count() int                          { return len(b.ops) }
 func (b *batch) Len() int                            { return b.size }
 

@@ -41,9 +41,11 @@ func (e *Engine) ApplyAsync(kb kv.Batch, sync bool, epoch uint64) (wait func() e
 	case <-i.broken:
 		return nil, kv.ErrEngineRestarted
 	}
-	if sync {
-		i.unsynced.Add(1)
+	counted := int64(1)
+	if b.hidden || !sync {
+		counted = 0
 	}
+	i.unsynced.Add(counted)
 	err = i.enter(b, sync)
 	<-i.entry
 	if !sync {
@@ -53,11 +55,11 @@ func (e *Engine) ApplyAsync(kb kv.Batch, sync bool, epoch uint64) (wait func() e
 		return stable, nil
 	}
 	if err != nil {
-		i.unsynced.Add(-1)
+		i.unsynced.Add(-counted)
 		return nil, e.settled(b, err)
 	}
 	return func() error {
-		defer i.unsynced.Add(-1)
+		defer i.unsynced.Add(-counted)
 		return e.settled(b, b.syncWait())
 	}, nil
 }
@@ -68,6 +70,7 @@ func (e *Engine) ApplyAsync(kb kv.Batch, sync bool, epoch uint64) (wait func() e
 const syncSpacing = 600 * time.Microsecond
 
 // spacing is asked after each sync. Of the commits that it has served one may be counted still.
+// Background batches are not: they commit without end, and would make a lone writer wait.
 func (i *instance) spacing() time.Duration {
 	if i.unsynced.Load() > 1 {
 		return syncSpacing

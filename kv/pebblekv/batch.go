@@ -16,6 +16,7 @@ type batch struct {
 	b       *pebble.Batch
 	indexed bool
 	done    bool
+	hidden  bool  // see Background
 	err     error // of making it
 }
 
@@ -100,10 +101,14 @@ func (b *batch) Repr() []byte {
 	return b.b.Repr()
 }
 
+// Background implements kv.Batch: the batch does not count as one that waits (see spacing).
+func (b *batch) Background() { b.hidden = true }
+
 func (b *batch) Reset() {
 	if b.err != nil {
 		return
 	}
+	b.hidden = false
 	if b.done {
 		b.b = b.i.newBatch(b.indexed)
 		b.done = false

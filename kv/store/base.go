@@ -168,11 +168,16 @@ func (t *Txn) Refresh() error {
 	return t.moveTo(v, t.fits)
 }
 
-// fits verifies what t's writes assume about rows and unique keys in the state r.
+// fits verifies what t's writes assume about rows and unique keys in the state r, which is
+// one that has been published.
 func (t *Txn) fits(r kv.Reader) error {
+	changed := t.cat.changedUnder(t, nil)
+	if len(changed) == 0 {
+		return nil
+	}
 	var err error
 	t.main.ov.tree.Scan(func(e *entry) bool {
-		if e.check != checkNone && !t.main.made[e.tbl.Storage] {
+		if e.check != checkNone && slices.Contains(changed, e.tbl.Storage) {
 			err = t.fitsEntry(r, e)
 		}
 		return err == nil

@@ -1,6 +1,10 @@
 package store
 
-import "github.com/eiderdb/eider/kv/rel"
+import (
+	"slices"
+
+	"github.com/eiderdb/eider/kv/rel"
+)
 
 // Newest says whether nothing has been committed since t's view.
 func (t *Txn) Newest() bool {
@@ -46,4 +50,21 @@ func (t *Txn) ChangedSince(tbl *rel.Table, seq uint64) bool {
 	t.cat.mu.Lock()
 	defer t.cat.mu.Unlock()
 	return t.cat.lastMod[tbl.Storage] > seq
+}
+
+// changedUnder returns the storages that t has written rows of and whose rows may have
+// changed since: by a commit that is published, or by those that have touched others. What
+// t's writes assume of any other storage is still true in every published state from
+// firstSeq on, so that a large transaction need not be looked at key by key while others wait.
+func (c *Catalog) changedUnder(t *Txn, touched map[uint64]bool) (storages []uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range t.deps {
+		s := t.deps[i].storage
+		// What was changed before the engine reopened its files is not known.
+		if !t.main.made[s] && (touched[s] || c.lastMod[s] > t.firstSeq || c.base > t.firstSeq) && !slices.Contains(storages, s) {
+			storages = append(storages, s)
+		}
+	}
+	return storages
 }

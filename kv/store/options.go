@@ -78,6 +78,9 @@ type TxnOptions struct {
 	// Sync makes Commit return only after the transaction is on stable storage. Without it
 	// a crash may lose the last commits, never part of one and never out of order.
 	Sync bool
+	// Background says that nobody is kept waiting by the commit: others' syncs are not put off
+	// so that one serves it as well (see kv.Batch).
+	Background bool
 	// Temp is the session's space for temporary tables; nil: none can be made.
 	Temp *TempSpace
 }

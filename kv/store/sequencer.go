@@ -101,7 +101,6 @@ func (c *Catalog) lead(r *commitRequest, group []*commitRequest) {
 // close gives back what the group holds.
 func (f *flight) close() {
 	c := f.g.c
-	f.g.notes.settle(noteDropped, nil) // unless it was kept
 	if err := f.g.batch.Close(); err != nil {
 		c.store.opts.Logger.Warn("closing a batch", "catalog", c.Name(), "error", err)
 	}
@@ -164,10 +163,10 @@ type group struct {
 	touched map[uint64]bool // storages that accepted members wrote rows of
 	dropped []uint64        // storages that accepted members emptied
 	sync    bool
-	n       int // accepted members
+	hurried bool // a member is not in the background
+	n       int  // accepted members
 	broken  error
 	view    *view // what it became, if others may not see it before it is stable
-	notes   *groupNotes
 }
 
 // writeGroup decides on every member and writes the accepted ones: it sets each err, and
@@ -221,8 +220,10 @@ func (c *Catalog) writeGroup(members []*commitRequest) (_ *flight, err error) {
 		fail(err)
 		return nil, err
 	}
+	if !g.hurried {
+		g.batch.Background()
+	}
 	f.size, f.start = g.batch.Len(), c.store.opts.Clock()
-	g.notes.enqueue()
 	f.wait, err = c.applyGroup(g)
 	if errors.Is(err, kv.ErrEngineRestarted) {
 		return nil, err
@@ -266,7 +267,6 @@ func (c *Catalog) finish(f *flight, err error) {
 	if f.g.view != nil && f.g.sync {
 		c.land(f.g.view)
 	}
-	f.g.notes.settle(noteKept, f.g.view)
 	c.store.opts.Observer.CommitGroup(c.Name(), f.g.n, f.refused, f.size, f.g.sync, took)
 }
 
@@ -373,8 +373,8 @@ func (g *group) accept(t *Txn) error {
 		return err
 	}
 	g.n++
-	g.note(t)
 	g.sync = g.sync || t.opts.Sync
+	g.hurried = g.hurried || !t.opts.Background
 	return nil
 }
 
@@ -408,9 +408,13 @@ func (g *group) checkTables(t *Txn) error {
 
 // checkEntries verifies what the member's writes assume about rows and unique keys.
 func (g *group) checkEntries(t *Txn) error {
+	changed := g.c.changedUnder(t, g.touched)
+	if len(changed) == 0 {
+		return nil
+	}
 	var err error
 	t.main.ov.tree.Scan(func(e *entry) bool {
-		if e.check == checkNone || t.main.made[e.tbl.Storage] {
+		if e.check == checkNone || !slices.Contains(changed, e.tbl.Storage) {
 			return true
 		}
 		err = g.checkEntry(t, e)

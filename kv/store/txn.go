@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/eiderdb/eider/kv"
 	"github.com/eiderdb/eider/kv/rel"
@@ -209,9 +210,13 @@ func (t *Txn) moveTo(v *view, check func(kv.Reader) error) error {
 // checkTouched verifies that the rows that the transaction changed are in r what it took
 // them for.
 func (t *Txn) checkTouched(r kv.Reader) error {
+	changed := t.cat.changedUnder(t, nil)
+	if len(changed) == 0 {
+		return nil
+	}
 	var err error
 	t.main.ov.tree.Scan(func(e *entry) bool {
-		if e.check == checkRow {
+		if e.check == checkRow && slices.Contains(changed, e.tbl.Storage) {
 			var rowid uint64
 			if rowid, err = rel.TrailingRowID(e.key); err == nil {
 				err = t.checkRow(r, e, rowid)
