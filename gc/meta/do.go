@@ -31,7 +31,7 @@ func Do(ctx context.Context, cat *store.Catalog, c Committer, fn func(txn *store
 		if err = context.Cause(ctx); err != nil {
 			return err
 		}
-		txn := cat.Begin(store.TxnOptions{Isolation: store.RepeatableRead, Sync: true})
+		txn := cat.Begin(store.TxnOptions{Isolation: store.RepeatableRead, Sync: true, Background: true})
 		if err = try(txn, fn); err == nil {
 			err = c.Commit(ctx, txn)
 		}

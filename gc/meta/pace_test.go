@@ -3,6 +3,7 @@ package meta_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -55,7 +56,7 @@ func TestPacer(t *testing.T) {
 	now := time.Unix(0, 0)
 	var slept []time.Duration
 	p := meta.NewPacer(c, metatest.Plain{}, meta.PaceOptions{
-		Rows: 100, BusyRows: 10, BusyShare: 0.2,
+		Rows: 100, BusyRows: 10, BusyTime: time.Second, BusyShare: 0.2,
 		Clock: func() time.Time { return now },
 		Sleep: func(_ context.Context, d time.Duration) error { slept = append(slept, d); return nil },
 	})
@@ -78,9 +79,13 @@ func TestPacer(t *testing.T) {
 	if p.Rows() != 10 {
 		t.Errorf("the first transaction writes %d rows", p.Rows())
 	}
-	for range 8 {
+	for range 9 {
 		step(false)
 	}
+	if p.Rows() != 10 {
+		t.Errorf("%d rows before it is known that nobody else is at work", p.Rows())
+	}
+	step(false) // 100 ms
 	if p.Rows() != 100 || slept != nil {
 		t.Errorf("alone: %d rows, pauses %v", p.Rows(), slept)
 	}
@@ -88,9 +93,13 @@ func TestPacer(t *testing.T) {
 	if p.Rows() != 10 || !slices.Equal(slept, []time.Duration{40 * time.Millisecond}) {
 		t.Errorf("with others: %d rows, pauses %v", p.Rows(), slept)
 	}
-	for range 8 {
+	for range 9 {
 		step(false)
 	}
+	if p.Rows() != 10 || len(slept) != 10 {
+		t.Errorf("shortly after: %d rows, pauses %v", p.Rows(), slept)
+	}
+	step(false)
 	slept = nil
 	step(false)
 	if p.Rows() != 100 || slept != nil {
@@ -102,5 +111,56 @@ func TestPacer(t *testing.T) {
 	cancel(closed)
 	if err := p.Do(ctx, write); !errors.Is(err, closed) {
 		t.Errorf("ended: %v", err)
+	}
+}
+
+// Beside others the size of a transaction follows what its rows cost, within its bounds.
+func TestPacerSize(t *testing.T) {
+	t.Parallel()
+	c := catalog(t)
+	now := time.Unix(0, 0)
+	p := meta.NewPacer(c, metatest.Plain{}, meta.PaceOptions{
+		Rows: 10_000, BusyRows: 800, BusyTime: time.Millisecond,
+		Clock: func() time.Time { return now },
+		Sleep: func(context.Context, time.Duration) error { return nil },
+	})
+	n := 0
+	// run makes transactions whose rows take so long, beside others' commits, until their size
+	// stays the same, and returns the least and the most rows of the last of them.
+	run := func(row time.Duration) (least, most int) {
+		t.Helper()
+		for i := range 200 {
+			must(t, p.Do(context.Background(), func(txn *store.Txn) error {
+				n++
+				rows := p.Rows()
+				if i < 100 {
+					least, most = rows, rows
+				}
+				least, most = min(least, rows), max(most, rows)
+				do(t, c, func(txn *store.Txn) error {
+					_, err := txn.CreateSchema(fmt.Sprint("other", n))
+					return err
+				})
+				now = now.Add(time.Duration(rows) * row)
+				_, err := txn.CreateSchema(fmt.Sprint("own", n))
+				return err
+			}))
+		}
+		return least, most
+	}
+	for _, k := range []struct {
+		row         time.Duration
+		least, most int
+	}{
+		{5 * time.Microsecond, 170, 230},
+		{100 * time.Microsecond, 16, 16},
+		{time.Nanosecond, 800, 800},
+		{20 * time.Microsecond, 40, 60},
+		{time.Second, 16, 16},
+	} {
+		least, most := run(k.row)
+		if least < k.least || most > k.most {
+			t.Errorf("with %v for each row: %d to %d rows, want %d to %d", k.row, least, most, k.least, k.most)
+		}
 	}
 }
