@@ -101,6 +101,7 @@ func (c *Catalog) lead(r *commitRequest, group []*commitRequest) {
 // close gives back what the group holds.
 func (f *flight) close() {
 	c := f.g.c
+	f.g.notes.settle(noteDropped, nil) // unless it was kept
 	if err := f.g.batch.Close(); err != nil {
 		c.store.opts.Logger.Warn("closing a batch", "catalog", c.Name(), "error", err)
 	}
@@ -167,6 +168,7 @@ type group struct {
 	n       int  // accepted members
 	broken  error
 	view    *view // what it became, if others may not see it before it is stable
+	notes   *groupNotes
 }
 
 // writeGroup decides on every member and writes the accepted ones: it sets each err, and
@@ -224,6 +226,7 @@ func (c *Catalog) writeGroup(members []*commitRequest) (_ *flight, err error) {
 		g.batch.Background()
 	}
 	f.size, f.start = g.batch.Len(), c.store.opts.Clock()
+	g.notes.enqueue()
 	f.wait, err = c.applyGroup(g)
 	if errors.Is(err, kv.ErrEngineRestarted) {
 		return nil, err
@@ -267,6 +270,7 @@ func (c *Catalog) finish(f *flight, err error) {
 	if f.g.view != nil && f.g.sync {
 		c.land(f.g.view)
 	}
+	f.g.notes.settle(noteKept, f.g.view)
 	c.store.opts.Observer.CommitGroup(c.Name(), f.g.n, f.refused, f.size, f.g.sync, took)
 }
 
@@ -373,6 +377,7 @@ func (g *group) accept(t *Txn) error {
 		return err
 	}
 	g.n++
+	g.note(t)
 	g.sync = g.sync || t.opts.Sync
 	g.hurried = g.hurried || !t.opts.Background
 	return nil
