@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -142,6 +143,12 @@ func (p *Plan) custom(t annotate.DataTest) (string, error) {
 		return "", &Error{ErrInput, t.Line, fmt.Sprintf("there is no script %s", t.Script), "name a script of the project, or one of the tests unique, not_null, accepted_values, relationships"}
 	}
 	s, err := classify.Classify(body)
+	var bad *classify.Error
+	if errors.As(err, &bad) {
+		inner := *bad
+		inner.Remedy = "" // it speaks of tables
+		err = &inner
+	}
 	if err != nil {
 		return "", &Error{ErrInput, t.Line, fmt.Sprintf("%s has to be a single SELECT: %s", t.Script, err), example}
 	}
