@@ -31,6 +31,8 @@ type Amendment struct {
 	// the path is there already: one of them stays if it is only there in these.
 	Unschedule *lake.Scheduled
 	Twice      bool
+	// Option: of the rows that set this option, only the last that the commit adds stays.
+	Option *lake.Option
 }
 
 // Amend returns what has to be changed in a commit before it is checked. now is the
@@ -63,6 +65,11 @@ func Amend(c Commit, now int64) ([]Amendment, error) {
 		return nil, err
 	}
 	out = append(out, again...)
+	set, err := k.optionsOnce()
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, set...)
 	if !k.makes {
 		return out, nil
 	}
@@ -182,4 +189,34 @@ func (k *checker) kept(old *lake.DeleteFile) ([]Amendment, error) {
 		}
 	}
 	return []Amendment{{Table: d.TableID, Instead: d.ID, Begin: old.Begin}}, nil
+}
+
+// optionsOnce: a client that sets an option looks whether there is a row for it, and then adds
+// one or changes it. Two that do so at once both add one, and the order of the rows would decide
+// for ever which value counts. The later one counts, as if it had seen the other.
+func (k *checker) optionsOnce() (out []Amendment, err error) {
+	if len(k.Options.Added) == 0 {
+		return nil, nil
+	}
+	now, err := k.Is.Options()
+	if err != nil {
+		return nil, err
+	}
+	type option struct {
+		key, scope string
+		id         int64
+	}
+	count := make(map[option]int, len(now))
+	for _, o := range now {
+		count[option{o.Key, o.Scope, o.ScopeID}]++
+	}
+	for i := range k.Options.Added {
+		o := &k.Options.Added[i]
+		at := option{o.Key, o.Scope, o.ScopeID}
+		if count[at] > 1 {
+			out = append(out, Amendment{Option: o})
+		}
+		delete(count, at)
+	}
+	return out, nil
 }

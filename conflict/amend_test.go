@@ -88,3 +88,34 @@ func TestUnscheduleNamed(t *testing.T) {
 		t.Errorf("got %+v %v", list, err)
 	}
 }
+
+// An option that is there already when a commit adds it: the commit's row stays, whatever it is set for.
+func TestOptionTwice(t *testing.T) {
+	t.Parallel()
+	was := []lake.Option{{Key: "k", Value: "1"}, {Key: "k", Value: "2", Scope: "table", ScopeID: 3}, {Key: "k", Value: "3", Scope: "schema", ScopeID: 3}}
+	for _, c := range []struct {
+		name    string
+		added   []lake.Option
+		removed []lake.Option
+		want    int
+	}{
+		{"another option", []lake.Option{{Key: "l", Value: "1"}}, nil, 0},
+		{"another scope", []lake.Option{{Key: "k", Value: "1", Scope: "table", ScopeID: 4}}, nil, 0},
+		{"the lake's", []lake.Option{{Key: "k", Value: "9"}}, nil, 1},
+		{"the same value", []lake.Option{{Key: "k", Value: "1"}}, nil, 1},
+		{"a table's", []lake.Option{{Key: "k", Value: "9", Scope: "table", ScopeID: 3}}, nil, 1},
+		{"twice in the commit", []lake.Option{{Key: "l", Value: "1"}, {Key: "l", Value: "2"}}, nil, 1},
+		{"in place of the other", []lake.Option{{Key: "k", Value: "9"}}, was[:1], 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := small()
+			s.options = was
+			b := &conflict.Batch{Options: conflict.Rows[lake.Option]{Added: c.added, Removed: c.removed}}
+			list, err := conflict.Amend(commitOf(t, s, b), 70)
+			if err != nil || len(list) != c.want || c.want == 1 && (list[0].Option == nil || list[0].Option.Key != c.added[0].Key) {
+				t.Errorf("%+v, %v", list, err)
+			}
+		})
+	}
+}

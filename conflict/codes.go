@@ -42,6 +42,7 @@ func Checks() []CheckInfo {
 		{CodeScheduledLive, "a file in use that is scheduled for deletion; off also schedules one that is registered twice"},
 		{CodeScheduleTwice, "not refused but put right: a second row for a file that is scheduled for deletion"},
 		{CodeScheduleEarly, "the removal of a file from the list of files to delete before it may be deleted; a client sees such files only if it asks for all"},
+		{CodeOptionTwice, "not refused but put right: a second row for an option that another client has set meanwhile"},
 		{CodeFileGone, "a new file that a search for orphans has removed before the commit, where the server can reach it"},
 		{CodePathTaken, "a file that is catalogued or scheduled already"},
 		{CodeCommittedTwice, "a commit that is stored already"},

@@ -1,5 +1,8 @@
 package conflict
 
+// CodeOptionTwice is an option that two clients set at once.
+const CodeOptionTwice Code = "option-twice"
+
 // Codes of the checks of what goes: snapshots, and files that are to be deleted.
 const (
 	CodeSnapshotPinned Code = "snapshot-pinned"

@@ -54,6 +54,8 @@ type View interface {
 	ScheduledAt(path string) ([]lake.Scheduled, error)
 	// ScheduledForeign is Foreign for scheduled files.
 	ScheduledForeign(fn func(s lake.Scheduled) error) error
+	// Options reads ducklake_metadata.
+	Options() ([]lake.Option, error)
 	// DataPath is the lake's data path, which relative paths start from.
 	DataPath() (string, error)
 

@@ -29,6 +29,7 @@ type state struct {
 	deletes     []lake.DeleteFile
 	scheduled   []lake.Scheduled
 	inlined     []lake.InlinedDelete
+	options     []lake.Option
 	relations   map[string][]string
 	counts      map[string][2]int64 // rows and live rows of relations
 	after       map[string][2]int64 // the same when the commit is done
@@ -187,6 +188,8 @@ func foreign(path string) bool {
 	return strings.HasPrefix(path, "/") || strings.HasPrefix(path, ".") || strings.Contains(path, ":/")
 }
 
+func (s *state) Options() ([]lake.Option, error) { return s.options, nil }
+
 func (s *state) DataPath() (string, error) { return "/data/", nil }
 
 func (s *state) InlinedDeletes(table int64) ([]lake.InlinedDelete, error) {
@@ -221,7 +224,7 @@ func (s *state) with(b *conflict.Batch) *state {
 		stats: apply(s.stats, &b.TableStats), columnStats: apply(s.columnStats, &b.ColumnStats),
 		registered: apply(s.registered, &b.InlinedTables), files: apply(s.files, &b.DataFiles), deletes: apply(s.deletes, &b.DeleteFiles),
 		scheduled: apply(s.scheduled, &b.Scheduled), inlined: s.inlinedWith(b), relations: s.relations,
-		counts: s.after, missing: s.missing,
+		options: apply(s.options, &b.Options), counts: s.after, missing: s.missing,
 	}
 }
 

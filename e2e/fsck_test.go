@@ -83,6 +83,8 @@ func TestFsckRepairs(t *testing.T) {
 		sql  string
 		also string
 	}{
+		{fsck.OptionTwice, "INSERT INTO ducklake_metadata SELECT * FROM ducklake_metadata WHERE key IN ('version', 'data_path')", ""},
+		{fsck.OptionTwice, "INSERT INTO ducklake_metadata VALUES ('target_file_size', '1000000', 'table', 1), ('target_file_size', '2000000', 'table', 1)", ""},
 		{fsck.CounterWentBack, "UPDATE ducklake_snapshot SET next_file_id = 1, next_catalog_id = 1 WHERE snapshot_id = (SELECT max(snapshot_id) FROM ducklake_snapshot)", "id-beyond-counter"},
 		{fsck.SnapshotWithoutChanges, "DELETE FROM ducklake_snapshot_changes WHERE snapshot_id = 3", ""},
 		{fsck.ChangesWithoutSnapshot, "INSERT INTO ducklake_snapshot_changes VALUES (900, 'x', NULL, NULL, NULL)", ""},

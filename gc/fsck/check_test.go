@@ -55,6 +55,8 @@ func damages() []damage {
 		{fsck.NullID, " 2 1 b - 1 2\n", " 2 1 b - - 2\n", "file-stats-column", "-"},
 		{fsck.RelationMissing, "ducklake_name_mapping:", "x:", "", "-"},
 		{fsck.VersionUnknown, " version 1.0 -\n", "", "", "-"},
+		{fsck.OptionTwice, " data_path /lake/ -\n", " data_path /elsewhere/ -\n data_path /lake/ -\n", "", ""},
+		{fsck.OptionTwice, " data_path /lake/ -\n", " data_path /lake/ -\n quick yes -\n quick yes -\n quick yes table\n quick no table\n", "", ""},
 
 		{fsck.BeginsAfterHead, " 2 0 v 1 -\n", " 2 0 v 7 -\n", "", "-"},
 		{fsck.BeginsAfterHead, " 0 7 2\n", " 0 7 5\n", "", "-"},

@@ -38,6 +38,7 @@ const (
 	NullID                 Code = "null-id"
 	RelationMissing        Code = "relation-missing"
 	VersionUnknown         Code = "version-unknown"
+	OptionTwice            Code = "option-twice"
 
 	BeginsAfterHead     Code = "begins-after-head"
 	EndsAfterHead       Code = "ends-after-head"
@@ -133,6 +134,7 @@ func Codes() []CodeInfo {
 		{NullID, Error, "an id or begin_snapshot is NULL", ""},
 		{RelationMissing, Error, "a relation that every lake of its version has is not there", ""},
 		{VersionUnknown, Error, "ducklake_metadata has no version: clients cannot attach the lake", ""},
+		{OptionTwice, Warning, "an option is set more than once for one scope, as by two clients at once: the order of the rows decides which value counts", "leaves the last of the rows, which counts for clients"},
 
 		{BeginsAfterHead, Error, "a row begins in a snapshot that does not exist yet: it appears out of nothing when that comes", ""},
 		{EndsAfterHead, Error, "a row ends in a snapshot that does not exist yet: it vanishes when that comes", ""},

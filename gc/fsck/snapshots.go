@@ -21,9 +21,24 @@ type snap struct {
 // unknownTime is the time of a snapshot that has none.
 const unknownTime = math.MinInt64
 
+const optionRelation = "ducklake_metadata"
+
+// optionKey is what an option is set for.
+type optionKey struct {
+	key, scope string
+	hasScope   bool
+	id         int64
+	hasID      bool
+}
+
 func (c *checker) options() error {
 	versions := 0
-	err := c.r.Each(c.ctx, "ducklake_metadata", "key value scope", func(r *lake.Row) error {
+	count := map[optionKey]int64{}
+	last := map[optionKey]Field{}
+	err := c.r.Each(c.ctx, optionRelation, "key value scope scope_id", func(r *lake.Row) error {
+		k := optionKey{r.Text(0), r.Text(2), r.Has(2), r.Num(3), r.Has(3)}
+		count[k]++
+		last[k] = Field{Column: "value", Value: r.Text(1), Null: !r.Has(1)}
 		if r.Text(2) != "" {
 			return nil
 		}
@@ -37,13 +52,46 @@ func (c *checker) options() error {
 		return nil
 	})
 	if versions == 0 && err == nil {
-		c.find(VersionUnknown, 0, "ducklake_metadata", "there is no row of the key version")
+		c.find(VersionUnknown, 0, optionRelation, "there is no row of the key version")
+	}
+	for k, n := range count {
+		if n > 1 {
+			c.optionTwice(k, n, last[k])
+		}
 	}
 	if c.o.DataPath != "" {
 		c.dataPath = c.o.DataPath
 	}
 	c.rep.Version = c.version
 	return err
+}
+
+// optionTwice leaves the last row of an option: clients read them in their order, and each takes
+// the place of the one before.
+func (c *checker) optionTwice(k optionKey, rows int64, stays Field) {
+	object := "option " + k.key
+	where := []Cond{text("key", k.key)}
+	values := []Field{{Column: "key", Value: k.key}, stays}
+	if c.r.Column(optionRelation, "scope") {
+		scope := Cond{Column: "scope"}
+		if k.hasScope {
+			scope = text("scope", k.scope)
+			object += " of " + k.scope
+		}
+		where, values = append(where, scope), append(values, Field{Column: "scope", Value: k.scope, Null: !k.hasScope})
+	}
+	if c.r.Column(optionRelation, "scope_id") {
+		where, values = append(where, optional("scope_id", k.id, k.hasID)), append(values, setOptional("scope_id", k.id, k.hasID))
+	}
+	if k.hasID {
+		object += fmt.Sprintf(" %d", k.id)
+	}
+	c.emit(Finding{
+		Code: OptionTwice, Object: object, Rows: rows, Repairable: true, Message: fmt.Sprintf("it is set %d times, last to %q", rows, stays.Value),
+	})
+	c.plan(OptionTwice, object, true,
+		Change{Op: DeleteRows, Relation: optionRelation, Where: where, Rows: rows},
+		Change{Op: InsertRow, Relation: optionRelation, Set: values, Rows: 1})
 }
 
 // fixed are the relations of every lake from format 0.4 on, without those that

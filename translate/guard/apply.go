@@ -25,6 +25,8 @@ func (c *commit) apply(base *store.Txn, list []conflict.Amendment, modes *confli
 				code = conflict.CodeScheduleTwice
 			}
 			fn = func() error { off = append(off, a); return nil }
+		case a.Option != nil:
+			code, fn = conflict.CodeOptionTwice, func() error { return c.setOnce(base, a.Option) }
 		case a.Back:
 			code, fn = conflict.CodeDeleteDate, func() error { return c.takeBack(base, a, now) }
 		case a.Begin != 0:
@@ -89,6 +91,50 @@ func (c *commit) setTime(a conflict.Amendment) error {
 		}
 	}
 	return err
+}
+
+// setOnce leaves one of the rows that set an option: the last that the commit adds.
+func (c *commit) setOnce(base *store.Txn, o *lake.Option) error {
+	rows := func(txn *store.Txn) (r relation, out []target, err error) {
+		t, ok := txn.TableByName(c.space, optionTable)
+		if !ok {
+			return relation{}, nil, nil
+		}
+		r = relation{txn, t}
+		err = r.each("", nil, func(rowid uint64, t row.Tuple) error {
+			if x := r.option(t); x.Key == o.Key && x.Scope == o.Scope && x.ScopeID == o.ScopeID {
+				out = append(out, target{rowid, slices.Clone(t)})
+			}
+			return nil
+		})
+		return r, out, err
+	}
+	_, before, err := rows(base)
+	if err != nil {
+		return err
+	}
+	r, list, err := rows(c.txn)
+	if err != nil {
+		return err
+	}
+	was := func(x target) bool {
+		return slices.ContainsFunc(before, func(b target) bool { return b.rowid == x.rowid })
+	}
+	stays := -1
+	for i, x := range list {
+		if !was(x) {
+			stays = i
+		}
+	}
+	for i, x := range list {
+		if i == stays {
+			continue
+		}
+		if err := c.txn.Delete(r.tbl, x.rowid, x.tuple); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // dropCovered removes inlined deletes that the delete file of a flush holds.

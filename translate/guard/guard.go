@@ -317,6 +317,9 @@ func (r *run) lake(c *commit, base *store.Txn, amend bool) (amended bool, err er
 		return false, err
 	}
 	found = append(found, gone...)
+	if len(c.batch.Options.Added) > 0 {
+		_, _ = is.of(optionTable) // an amended commit has not asked again
+	}
 	_, makes := c.batch.Snapshot()
 	for _, t := range append(is.read, was.read...) {
 		// Snapshots only come, and what a commit that makes none was found to be stays so,

@@ -290,6 +290,10 @@ func (v *view) ScheduledForeign(fn func(s lake.Scheduled) error) error {
 	return r.eachBeginning("path", foreignBegins, func(t row.Tuple) error { return fn(r.scheduled(t)) })
 }
 
+func (v *view) Options() ([]lake.Option, error) {
+	return list(v, optionTable, "", nil, relation.option)
+}
+
 func (v *view) DataPath() (path string, err error) {
 	r, ok := v.of(optionTable)
 	if !ok {
