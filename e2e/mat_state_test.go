@@ -72,7 +72,7 @@ func TestMaterializeState(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := s.Finish(ctx, &first, state.Materialized); err != nil {
+		if err := s.Finish(ctx, &first, state.Materialized, nil); err != nil {
 			t.Fatal(err)
 		}
 		if first.SchemaVersion == nil || *first.SchemaVersion != 1 {
@@ -84,7 +84,7 @@ func TestMaterializeState(t *testing.T) {
 			t.Fatal(err)
 		}
 		second.Outcome = state.Outcome{Snapshot: n(9), Columns: first.Columns, Error: "it broke\x00" + strings.Repeat("é", 100_000)}
-		if err := s.Finish(ctx, &second, state.Failed); err != nil {
+		if err := s.Finish(ctx, &second, state.Failed, nil); err != nil {
 			t.Fatal(err)
 		}
 		third := state.Run{Script: "a/b", Asset: asset, Partition: "2026-01-03", Strategy: "replace", Trigger: "by hand", Owner: "here"}
@@ -93,12 +93,12 @@ func TestMaterializeState(t *testing.T) {
 		}
 		changed := state.Run{Script: "a/b", Asset: asset, Partition: "2026-01-01", Strategy: "replace", Trigger: "by hand", Owner: "here"}
 		changed.Columns = []state.Column{{Name: "a", Type: "BIGINT"}}
-		if err := s.Finish(ctx, &changed, state.Materialized); err != nil { // a run that could not be begun
+		if err := s.Finish(ctx, &changed, state.Materialized, nil); err != nil { // a run that could not be begun
 			t.Fatal(err)
 		}
 		again := state.Run{Script: "a/b", Asset: asset, Partition: "2026-01-01", Strategy: "replace", Trigger: "by hand", Owner: "here"}
 		again.Columns = changed.Columns
-		if err := s.Finish(ctx, &again, state.Materialized); err != nil {
+		if err := s.Finish(ctx, &again, state.Materialized, nil); err != nil {
 			t.Fatal(err)
 		}
 		if *changed.SchemaVersion != 2 || *again.SchemaVersion != 2 {
@@ -233,7 +233,7 @@ func TestMaterializeLock(t *testing.T) {
 		if err := d.Alive(ctx); !errors.Is(err, state.ErrLost) {
 			t.Errorf("after the cut: %v", err)
 		}
-		if err := d.Finish(ctx, &run, state.Materialized); err != nil {
+		if err := d.Finish(ctx, &run, state.Materialized, nil); err != nil {
 			t.Errorf("recording after the cut: %v", err)
 		}
 	})

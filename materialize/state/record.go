@@ -43,8 +43,9 @@ func (s *Store) Add(ctx context.Context, r *Run, status Status) error {
 }
 
 // Finish records how a run ended. Only a run that is Materialized advances the history of the
-// asset's columns. It may be called for a run that Begin could not record.
-func (s *Store) Finish(ctx context.Context, r *Run, status Status) error {
+// asset's columns. It may be called for a run that Begin could not record. events are recorded with
+// it, numbered in their order, after those that the run has.
+func (s *Store) Finish(ctx context.Context, r *Run, status Status, events []Event) error {
 	if err := status.check(); err != nil {
 		return err
 	}
@@ -67,6 +68,11 @@ func (s *Store) Finish(ctx context.Context, r *Run, status Status) error {
 		if err := insertRun(ctx, tx, r); err != nil {
 			return err
 		}
+		for _, e := range events {
+			if err := insertEvent(ctx, tx, r.ID, e); err != nil {
+				return err
+			}
+		}
 		return upsertSlice(ctx, tx, r, r.Ended)
 	})
 	if err != nil {
@@ -75,17 +81,19 @@ func (s *Store) Finish(ctx context.Context, r *Run, status Status) error {
 	return errors.Join(errs...)
 }
 
-// Event records something that happened in a run.
+// Event records something that happens in a run at once.
 func (s *Store) Event(ctx context.Context, run, kind, data string) error {
-	err := s.transact(ctx, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, "INSERT INTO "+Name+".run_events (run_id, seq, at, kind, data) SELECT CAST($1 AS uuid), coalesce(max(seq), 0) + 1, CAST($2 AS timestamptz), $3::text, $4::text FROM "+
-			Name+".run_events WHERE run_id = CAST($1 AS uuid)", run, s.now(), clean(kind), clean(data))
-		return err
-	})
+	err := s.transact(ctx, func(tx pgx.Tx) error { return insertEvent(ctx, tx, run, Event{At: s.now(), Kind: kind, Data: data}) })
 	if err != nil {
 		return fmt.Errorf("record an event: %w", err)
 	}
 	return nil
+}
+
+func insertEvent(ctx context.Context, tx pgx.Tx, run string, e Event) error {
+	_, err := tx.Exec(ctx, "INSERT INTO "+Name+".run_events (run_id, seq, at, kind, data) SELECT CAST($1 AS uuid), coalesce(max(seq), 0) + 1, CAST($2 AS timestamptz), $3::text, $4::text FROM "+
+		Name+".run_events WHERE run_id = CAST($1 AS uuid)", run, e.At.UTC(), clean(e.Kind), clean(e.Data))
+	return err
 }
 
 // now is the clock's time as the tables keep it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -182,15 +183,128 @@ func (s *Source) newest(ctx context.Context, tx pgx.Tx, since int64) (map[int64]
 			return fmt.Errorf("snapshot %d: %w", snapshot, err)
 		}
 		for _, c := range changes {
-			switch c.Kind {
-			case conflict.InsertedIntoTable, conflict.DeletedFromTable, conflict.AlteredTable, conflict.AlteredView, conflict.InlinedInsert, conflict.InlinedDelete,
-				conflict.DroppedTable, conflict.DroppedView:
+			if changesRows(c.Kind) {
 				out[c.ID] = max(out[c.ID], snapshot)
 			}
 		}
 		return nil
 	})
 	return out, err
+}
+
+// Commit is a snapshot that changed a table's rows or columns.
+type Commit struct {
+	Snapshot int64
+	Time     time.Time
+	// Extra is what the snapshot says of itself besides its message, "" for nothing.
+	Extra string
+}
+
+// maxCommits bounds how many snapshots are looked at: of more, the newest count.
+const maxCommits = 10_000
+
+// Commits returns for each table the snapshots after since that changed it, the oldest first. A table that is not there has none.
+func (s *Source) Commits(ctx context.Context, since int64, tables []TableName) (map[TableName][]Commit, error) {
+	out := map[TableName][]Commit{}
+	err := pgx.BeginTxFunc(ctx, s.conn, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+		objects, err := s.named(ctx, tx, tables)
+		if err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, fmt.Sprintf("SELECT c.snapshot_id, s.snapshot_time, coalesce(c.changes_made, ''), coalesce(c.commit_extra_info, '') FROM "+
+			s.schema+".ducklake_snapshot_changes c JOIN "+s.schema+".ducklake_snapshot s ON s.snapshot_id = c.snapshot_id WHERE c.snapshot_id > $1 ORDER BY c.snapshot_id DESC LIMIT %d", maxCommits), since)
+		if err != nil {
+			return err
+		}
+		var c Commit
+		var made string
+		_, err = pgx.ForEachRow(rows, []any{&c.Snapshot, &c.Time, &made, &c.Extra}, func() error {
+			changes, err := conflict.ParseChanges(made)
+			if err != nil {
+				return fmt.Errorf("snapshot %d: %w", c.Snapshot, err)
+			}
+			for t, o := range objects {
+				if o.begin == c.Snapshot || slices.ContainsFunc(changes, func(ch conflict.Change) bool { return changesRows(ch.Kind) && slices.Contains(o.ids, ch.ID) }) {
+					out[t] = append(out[t], c)
+				}
+			}
+			return nil
+		})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the commits since snapshot %d: %w", since, err)
+	}
+	for t := range out {
+		slices.Reverse(out[t])
+	}
+	return out, nil
+}
+
+// changesRows says whether a change is one of rows or columns: a merge, a rewrite and a flush are not.
+func changesRows(k conflict.ChangeKind) bool {
+	switch k {
+	case conflict.InsertedIntoTable, conflict.DeletedFromTable, conflict.AlteredTable, conflict.AlteredView, conflict.InlinedInsert, conflict.InlinedDelete,
+		conflict.DroppedTable, conflict.DroppedView:
+		return true
+	}
+	return false
+}
+
+// PartitionedBy returns the columns that a table is partitioned by as they are, in their order;
+// a column with a transform is given as transform(column). Nil for a table that is not partitioned.
+func (s *Source) PartitionedBy(ctx context.Context, t TableName) (by []string, err error) {
+	rows, err := s.conn.Query(ctx, "SELECT c.column_name, p.transform FROM "+s.schema+".ducklake_table t JOIN "+s.schema+".ducklake_schema s ON s.schema_id = t.schema_id"+
+		" JOIN "+s.schema+".ducklake_partition_info i ON i.table_id = t.table_id AND i.end_snapshot IS NULL"+
+		" JOIN "+s.schema+".ducklake_partition_column p ON p.table_id = t.table_id AND p.partition_id = i.partition_id"+
+		" JOIN "+s.schema+".ducklake_column c ON c.table_id = t.table_id AND c.column_id = p.column_id AND c.end_snapshot IS NULL"+
+		" WHERE t.end_snapshot IS NULL AND s.end_snapshot IS NULL AND lower(s.schema_name) = lower($1) AND lower(t.table_name) = lower($2) ORDER BY p.partition_key_index", t.Schema, t.Name)
+	if err != nil {
+		return nil, fmt.Errorf("read the partitioning: %w", err)
+	}
+	var column, transform string
+	if _, err = pgx.ForEachRow(rows, []any{&column, &transform}, func() error {
+		if transform != "identity" {
+			column = transform + "(" + column + ")"
+		}
+		by = append(by, column)
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("read the partitioning: %w", err)
+	}
+	return by, nil
+}
+
+// viewCatalog stands in views for the catalog that they are in, whatever that is called.
+const viewCatalog = "{DUCKLAKE_CATALOG}"
+
+// View returns the SELECT of a view, in which catalog names the lake; "" if there is none of that
+// name.
+func (s *Source) View(ctx context.Context, t TableName, catalog string) (sql string, err error) {
+	err = s.conn.QueryRow(ctx, "SELECT v.sql FROM "+s.schema+".ducklake_view v JOIN "+s.schema+".ducklake_schema s ON s.schema_id = v.schema_id"+
+		" WHERE v.end_snapshot IS NULL AND s.end_snapshot IS NULL AND lower(s.schema_name) = lower($1) AND lower(v.view_name) = lower($2)", t.Schema, t.Name).Scan(&sql)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the view: %w", err)
+	}
+	return strings.ReplaceAll(sql, viewCatalog, pgx.Identifier{catalog}.Sanitize()), nil
+}
+
+// Columns returns the names of a table's columns in their order, nil if there is none of that name.
+func (s *Source) Columns(ctx context.Context, t TableName) ([]string, error) {
+	rows, err := s.conn.Query(ctx, "SELECT c.column_name FROM "+s.schema+".ducklake_table t JOIN "+s.schema+".ducklake_schema s ON s.schema_id = t.schema_id"+
+		" JOIN "+s.schema+".ducklake_column c ON c.table_id = t.table_id AND c.end_snapshot IS NULL AND c.parent_column IS NULL"+
+		" WHERE t.end_snapshot IS NULL AND s.end_snapshot IS NULL AND lower(s.schema_name) = lower($1) AND lower(t.table_name) = lower($2) ORDER BY c.column_order", t.Schema, t.Name)
+	if err != nil {
+		return nil, fmt.Errorf("read the columns: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("read the columns: %w", err)
+	}
+	return list, nil
 }
 
 // WaitOptions says how commits are waited for. The zero value is right.
