@@ -210,8 +210,6 @@ func TestExpireAsDuckLake(t *testing.T) {
 				done.Result.Counts[what] += n
 			}
 		}
-		// Inlined deletes of files that are gone stay until the table goes, or a trim comes.
-		done.Findings = slices.DeleteFunc(done.Findings, func(f string) bool { return strings.HasPrefix(f, "inlined-delete-dangling") })
 		if len(done.Findings) > 0 {
 			t.Errorf("%s: findings on the way:\n%s", db, strings.Join(done.Findings, "\n"))
 		}

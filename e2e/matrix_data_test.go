@@ -345,7 +345,7 @@ func (m *dataRow) cell(j int, c *cell) error {
 	check(sideA, "A", want)
 	check(sideB, "B", want)
 	check(sideC, "C", want)
-	news, err := m.news(a.name == "expire" || b.name == "expire")
+	news, err := m.news()
 	if err != nil {
 		return err
 	}

@@ -322,7 +322,7 @@ func (m *ddlRow) cell(j int, c *cell) error {
 	check(sideA, "A")
 	check(sideB, "B")
 	check(sideC, "C")
-	news, err := m.news(a.name == "expire" || b.name == "expire")
+	news, err := m.news()
 	if err != nil {
 		return err
 	}

@@ -450,9 +450,8 @@ func (r *raceRow) waits(a, b string) bool {
 	return a == b && r.target.Name() != "eider" && slices.Contains(quiet, a)
 }
 
-// news returns what is found in the lake since the last call. Of a data file that an expiry takes away the inlined deletes stay, on every server,
-// until the table goes or is trimmed; nothing reads them.
-func (r *raceRow) news(expiry bool) ([]script.Finding, error) {
+// news returns what is found in the lake since the last call.
+func (r *raceRow) news() ([]script.Finding, error) {
 	found, err := script.Findings(r.ctx, r.dsn)
 	if err != nil {
 		return nil, err
@@ -460,7 +459,7 @@ func (r *raceRow) news(expiry bool) ([]script.Finding, error) {
 	return slices.DeleteFunc(found, func(f script.Finding) bool {
 		known := r.known[f.String()]
 		r.known[f.String()] = true
-		return known || expiry && f.Code == "inlined-delete-dangling"
+		return known
 	}), nil
 }
 

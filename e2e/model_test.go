@@ -232,11 +232,7 @@ func (x *world) judge(ctx context.Context, t *testing.T, samples int) {
 			t.Errorf("a commit took %d attempts: %v", most, s.Attempts)
 		}
 	}
-	var but []string
-	if s.Done["expire_snapshots"] > 0 {
-		but = append(but, "inlined-delete-dangling") // the client's expiry removes data files and leaves their inlined deletes
-	}
-	if err := healthy(ctx, x.target, x.db, but...); err != nil {
+	if err := healthy(ctx, x.target, x.db); err != nil {
 		t.Error(err)
 	}
 }

@@ -139,6 +139,8 @@ func damages() []damage {
 		{fsck.RowIDTwice, " 20 1 2\n", " 20 1 -\n", "", "-"},
 		{fsck.RowIDRange, " 1 1 1 2 f1 t parquet 10 100 10 10", " 1 1 1 - f1 t parquet 10 100 10 9", "", "-"},
 		{fsck.InlinedDeleteDangling, " 0 7 2\n", " 5 7 2\n", "", ""},
+		{fsck.InlinedDeleteOrphaned, " 0 7 2\n", " 0 7 2\n 5 7 -1\n 5 8 -1\n 6 1 -2\n", "", ""},
+		{fsck.InlinedDeleteDangling, " 0 7 2\n", " 0 7 2\n 5 7 -1\n 5 7 1\n", "", ""},
 		{fsck.InlinedDeleteForeign, "ducklake_inlined_delete_1:", "ducklake_inlined_delete_3:", "", "-"},
 		{fsck.InlinedDeletePosition, " 0 7 2\n", " 0 10 2\n", "", "-"},
 		{fsck.InlinedDeleteTwice, " 0 7 2\n", " 0 7 2\n 0 7 2\n", "", ""},

@@ -83,6 +83,7 @@ const (
 	RowIDTwice            Code = "row-id-twice"
 	RowIDRange            Code = "row-id-range"
 	InlinedDeleteDangling Code = "inlined-delete-dangling"
+	InlinedDeleteOrphaned Code = "inlined-delete-orphaned"
 	InlinedDeleteForeign  Code = "inlined-delete-foreign"
 	InlinedDeletePosition Code = "inlined-delete-position"
 	InlinedDeleteTwice    Code = "inlined-delete-twice"
@@ -178,7 +179,8 @@ func Codes() []CodeInfo {
 		{RowIDBeyondCounter, Error, "a row id that next_row_id has not given out: the next insert gives it to another row", raisesIt},
 		{RowIDTwice, Error, "two live inlined rows of a table have one row id", ""},
 		{RowIDRange, Info, "the row ids of two live data files overlap, as the catalog has them; ids inside of the files go before these", ""},
-		{InlinedDeleteDangling, Error, "an inlined delete of a data file that does not exist: if a compaction replaced it, the row is back", "removes the row, which nothing reads; the log keeps it"},
+		{InlinedDeleteDangling, Error, "an inlined delete of a data file that does not exist, from a snapshot that does: if a compaction replaced it, the row is back", "removes the row, which nothing reads; the log keeps it"},
+		{InlinedDeleteOrphaned, Info, "inlined deletes of data files that have expired, from snapshots that have expired as well: nothing reads them, and the next trim takes them", removesRows},
 		{InlinedDeleteForeign, Error, "an inlined delete of another table's data file", ""},
 		{InlinedDeletePosition, Error, "an inlined delete of a row that its file does not have", ""},
 		{InlinedDeleteTwice, Error, "a row is deleted twice: later deletes of its file are not seen", "keeps the earlier delete"},

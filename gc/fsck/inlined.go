@@ -195,6 +195,9 @@ func (c *checker) deletesOf(id int64, name string) error {
 		}
 		return 0
 	})
+	// A file is there in the snapshot that deletes a row of it, and as long as that snapshot is: one
+	// that is gone with the snapshot has expired. Expiry, DuckLake's and ours, leaves such deletes.
+	left := orphans{c: c, code: InlinedDeleteOrphaned, relation: name, key: "file_id", what: "data files"}
 	for i := 0; i < len(all); {
 		d := all[i]
 		n := i + 1
@@ -208,6 +211,8 @@ func (c *checker) deletesOf(id int64, name string) error {
 			c.find(BeginsAfterHead, id, label, "begins at %d, the newest snapshot is %d", last, c.head.id)
 		}
 		switch {
+		case f == nil && !c.snapshot(all[n-1].begin):
+			left.add(d.file)
 		case f == nil:
 			begin := d.begin
 			c.add(Finding{Code: InlinedDeleteDangling, TableID: id, Object: label, Snapshot: &begin, Message: "the file does not exist"}, remove)
@@ -229,5 +234,6 @@ func (c *checker) deletesOf(id int64, name string) error {
 		}
 		i = n
 	}
+	left.report()
 	return nil
 }

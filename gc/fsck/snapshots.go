@@ -155,6 +155,12 @@ func (c *checker) snapshots() error {
 	return nil
 }
 
+// snapshot says whether a snapshot exists.
+func (c *checker) snapshot(id int64) bool {
+	_, ok := slices.BinarySearchFunc(c.snaps, id, func(s snap, id int64) int { return cmpInt(s.id, id) })
+	return ok
+}
+
 func cmpInt(a, b int64) int {
 	switch {
 	case a < b:
