@@ -146,6 +146,8 @@ func (l *layout) literal(s string) {
 func fieldError(k Kind, name string, c byte, bare bool) error {
 	known := strings.IndexByte(fieldsHourly+fieldsFiner, c) >= 0
 	switch {
+	case strings.IndexByte(fieldsZone, c) >= 0 && bare:
+		return fmt.Errorf("no field %s; the zone is not part of a partition's name", name)
 	case strings.IndexByte(fieldsZone, c) >= 0:
 		return fmt.Errorf("%s: the zone is not part of a partition's name", name)
 	case bare && known && strings.IndexByte(fieldsBare, c) < 0:
