@@ -35,7 +35,7 @@ type link struct {
 const (
 	padX, padY = 14.0, 10.0
 	bar        = 5.0 // the stripe that tells the state
-	maxLabel   = 230.0
+	maxLabel   = 280.0
 	fontTitle  = 13.0
 	fontSmall  = 11.0
 	lineHeight = 1.45
