@@ -77,17 +77,24 @@ func TestClean(t *testing.T) {
 		{"disk with trailing slashes", func(root string) string { return root + "/./data//" }},
 		{"s3", func(root string) string { return root + "/data/" }},
 		{"s3a", func(root string) string { return strings.Replace(root, "s3://", "s3a://", 1) + "/data" }},
+		{"gs", func(root string) string { return root + "/data/" }},
+		{"gcs", func(root string) string { return strings.Replace(root, "gs://", "gcs://", 1) + "/data" }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := privateEider(t)
 			c := newDuck(ctx, t)
 			root := t.TempDir()
 			access := []string{"-folders", root}
-			if strings.HasPrefix(tc.name, "s3") {
+			if !strings.HasPrefix(tc.name, "disk") {
 				endpoint := objectStorage(ctx, t)
 				makeBucket(ctx, t, c, endpoint, "clean")
 				root = "s3://clean"
-				access = []string{"-folders", root + "/data", "-s3-endpoint", endpoint, "-s3-key", s3Key, "-s3-secret", s3Secret}
+				access = []string{"-s3-endpoint", endpoint, "-s3-key", s3Key, "-s3-secret", s3Secret}
+				if strings.HasPrefix(tc.name, "g") { // as DuckDB speaks to Google: by the same protocol
+					mustDuck(ctx, t, c, fmt.Sprintf("CREATE SECRET (TYPE gcs, KEY_ID '%s', SECRET '%s', ENDPOINT '%s', URL_STYLE 'path', USE_SSL false)", s3Key, s3Secret, endpoint))
+					root, access = "gs://clean", append(access, "-google")
+				}
+				access = append(access, "-folders", root+"/data")
 			}
 			cleanLake(ctx, t, s, c, root, tc.dataPath(root), access)
 		})

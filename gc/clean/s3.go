@@ -17,7 +17,11 @@ import (
 //
 // objstore is not in between: it has no batch deletes, no sizes in listings and no copies
 // within the storage, and speaks through the same client.
-type bucket struct{ client *minio.Client }
+type bucket struct {
+	client *minio.Client
+	// single: the storage takes no request that deletes many objects, as Google's.
+	single bool
+}
 
 var _ Storage = (*bucket)(nil)
 
@@ -50,13 +54,13 @@ func (b *bucket) Stat(ctx context.Context, at paths.Place) (Object, error) {
 	return Object{Place: at, Size: o.Size, Modified: o.LastModified}, nil
 }
 
-// Delete asks for many objects at once, where the storage takes that (Google's does not; the
-// client knows). All places are of one bucket.
+// Delete asks for many objects at once, where the storage takes that. All places are of one
+// bucket.
 func (b *bucket) Delete(ctx context.Context, at []paths.Place) []error {
 	errs := make([]error, len(at))
 	where := make(map[string][]int, len(at))
 	for i, p := range at {
-		if len(at) > 1 && inXML(p.Name) {
+		if len(at) > 1 && !b.single && inXML(p.Name) {
 			where[p.Name] = append(where[p.Name], i)
 			errs[i] = errNoAnswer
 			continue

@@ -29,6 +29,7 @@ type options struct {
 	after                        time.Duration
 	plan                         bool
 	s3                           files.S3
+	google                       bool
 }
 
 func main() {
@@ -43,6 +44,7 @@ func main() {
 	flag.StringVar(&o.s3.Endpoint, "s3-endpoint", "", "host:port without TLS")
 	flag.StringVar(&o.s3.AccessKey, "s3-key", "", "access key")
 	flag.StringVar(&o.s3.SecretKey, "s3-secret", "", "secret key")
+	flag.BoolVar(&o.google, "google", false, "the storage and the keys are for gs://, not for s3://")
 	flag.Parse()
 	o.s3.Insecure, o.s3.PathStyle, o.s3.Region = true, true, "us-east-1"
 	rep, err := run(context.Background(), &o, flag.Arg(0))
@@ -71,7 +73,13 @@ func run(ctx context.Context, o *options, step string) (*report, error) {
 	if err != nil {
 		return nil, err
 	}
-	access, err := clean.NewAccess(clean.AccessOptions{Folders: strings.Split(o.folders, ","), Spare: []string{o.data}, S3: o.s3})
+	to := clean.AccessOptions{Folders: strings.Split(o.folders, ","), Spare: []string{o.data}}
+	if o.google {
+		to.GCS = o.s3
+	} else {
+		to.S3 = o.s3
+	}
+	access, err := clean.NewAccess(to)
 	if err != nil {
 		return nil, err
 	}

@@ -48,11 +48,8 @@ func LakeFiles(o *config.Options, getenv func(string) string, paths ...string) (
 
 // s3Access takes what is not set from the environment variables of Amazon's tools.
 func s3Access(o *config.Options, getenv func(string) string) (files.S3, error) {
-	a := files.S3{Endpoint: o.S3Endpoint, Region: o.S3Region, PathStyle: o.S3PathStyle, AccessKey: o.S3AccessKey}
-	if rest, ok := strings.CutPrefix(a.Endpoint, "http://"); ok {
-		a.Endpoint, a.Insecure = rest, true
-	}
-	a.Endpoint = strings.TrimSuffix(strings.TrimPrefix(a.Endpoint, "https://"), "/")
+	a := files.S3{Region: o.S3Region, PathStyle: o.S3PathStyle, AccessKey: o.S3AccessKey}
+	a.Endpoint, a.Insecure = endpoint(o.S3Endpoint)
 	if a.Region == "" {
 		a.Region = getenv("AWS_REGION")
 	}
@@ -70,4 +67,10 @@ func s3Access(o *config.Options, getenv func(string) string) (files.S3, error) {
 		a.SecretKey = getenv("AWS_SECRET_ACCESS_KEY")
 	}
 	return a, nil
+}
+
+// endpoint reads a host, a host and port, or a URL; http:// turns TLS off.
+func endpoint(text string) (host string, insecure bool) {
+	host, insecure = strings.CutPrefix(text, "http://")
+	return strings.TrimSuffix(strings.TrimPrefix(host, "https://"), "/"), insecure
 }

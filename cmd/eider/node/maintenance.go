@@ -122,6 +122,10 @@ func (m *maintenance) access() (clean.Access, error) {
 		Folders: m.o.DeletePaths, Spare: m.spare(), S3: s3,
 		GCS: files.S3{AccessKey: m.o.GCSAccessKey}, Azure: clean.Azure{Account: m.o.AzureAccount},
 	}
+	if m.o.GCSEndpoint != "" {
+		o.GCS.Endpoint, o.GCS.Insecure = endpoint(m.o.GCSEndpoint)
+		o.GCS.PathStyle = true // a bucket has no host's name there
+	}
 	for _, f := range []struct {
 		name, path string
 		secret     *string

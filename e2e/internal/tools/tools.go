@@ -32,6 +32,7 @@ const (
 	Python144  = "python-1.4.4"
 	HTTPFS     = "httpfs"
 	SeaweedFS  = "seaweedfs"
+	FakeGCS    = "fake-gcs"
 )
 
 // Fetch makes a part present and returns the cache folder.
