@@ -14,6 +14,9 @@ var (
 	// ErrNewerFormat is returned by opening a folder that a newer version wrote. The
 	// folder has not been touched.
 	ErrNewerFormat = errors.New("kv: data folder has a newer format")
+	// ErrForeignFolder is returned by opening a folder that holds something else. It has not
+	// been touched.
+	ErrForeignFolder = errors.New("kv: the folder holds other things")
 	// ErrDiskFull is returned by Apply when there is no space for the batch. Nothing of
 	// the batch was written; earlier data is safe and readable; the same call succeeds
 	// again once there is space.

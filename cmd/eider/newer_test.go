@@ -88,6 +88,26 @@ func TestDamagedFormat(t *testing.T) {
 	serve(t, "--data", dir).stop()
 }
 
+// A folder that holds other things is refused by every command, which says what to do, and not touched.
+func TestFolderOfOthers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "thesis.tex"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := fingerprint(t, dir)
+	for _, args := range [][]string{
+		{"serve", "--listen", "127.0.0.1:0", "--admin-listen=", "--data", dir},
+		{"catalog", "list", "--data", dir},
+		{"catalog", "create", "x", "--data", dir},
+	} {
+		eider(t, "", nil, args...).want(t, exitFailed, dir, `has no EIDER_FORMAT, but "thesis.tex"`, "nothing was written", "--data")
+		if after := fingerprint(t, dir); after != before {
+			t.Errorf("%s has changed the folder:\n%s\nwas\n%s", args, after, before)
+		}
+	}
+}
+
 // overwrite changes a record of the store as a newer version would write it.
 func overwrite(t *testing.T, dir, key, value string) {
 	t.Helper()

@@ -52,7 +52,7 @@ type Engine struct {
 var _ kv.Engine = (*Engine)(nil)
 
 // Open opens the engine in the folder dir, which is made if it does not exist.
-// ErrNewerFormat, and what Options.Check returns, come before anything in the folder is
+// ErrNewerFormat, ErrForeignFolder, and what Options.Check returns, come before anything in the folder is
 // touched, ErrLocked when another process has it open.
 func Open(dir string, o Options) (_ *Engine, err error) {
 	o = o.withDefaults()

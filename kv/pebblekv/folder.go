@@ -73,8 +73,34 @@ func checkFormat(fsys vfs.FS, dir string) (format int, err error) {
 				return 0, fmt.Errorf("pebblekv: folder %q holds a database without %s: %w", dir, formatFile, kv.ErrCorrupt)
 			}
 		}
+		if name, n := foreign(names); n > 0 {
+			more := ""
+			if n > 1 {
+				more = fmt.Sprintf(" and %d more", n-1)
+			}
+			return 0, fmt.Errorf("pebblekv: %w: %q has no %s, but %q%s", kv.ErrForeignFolder, dir, formatFile, name, more)
+		}
 	}
 	return format, nil
+}
+
+// foreign counts the names in a folder without a format that are neither left there by a start
+// that was killed, nor what systems put into new folders (lost+found, hidden files), and
+// returns the first of them.
+func foreign(names []string) (first string, n int) {
+	for _, name := range names {
+		switch name {
+		case formatFile + ".new", lockFile, ballastFile, probeFile, "lost+found":
+			continue
+		}
+		if strings.HasPrefix(name, ".") {
+			continue
+		}
+		if n++; n == 1 || name < first {
+			first = name
+		}
+	}
+	return first, n
 }
 
 // writeFormat writes the format file so that after a crash it is whole or not there.

@@ -133,6 +133,49 @@ func TestForeignFolder(t *testing.T) {
 	}
 }
 
+// A folder that holds other things is refused and not touched; what a start that was killed, or
+// the system, leaves in a new one is none.
+func TestFolderOfOthers(t *testing.T) {
+	for _, c := range []struct {
+		names []string
+		ok    bool
+	}{
+		{nil, true},
+		{[]string{"lost+found/", ".bashrc", ".cache/"}, true},
+		{[]string{"EIDER_LOCK", "EIDER_FORMAT.new", "EIDER_BALLAST", "EIDER_PROBE"}, true},
+		{[]string{"notes.txt"}, false},
+		{[]string{"lost+found/", "main/"}, false},
+		{[]string{"EIDER_LOCK", "a.parquet", "b.parquet"}, false},
+		{[]string{"000004.sst"}, false},
+	} {
+		dir := t.TempDir()
+		for _, name := range c.names {
+			if strings.HasSuffix(name, "/") {
+				must(t, os.Mkdir(filepath.Join(dir, name), 0o755))
+			} else {
+				must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o644))
+			}
+		}
+		before := list(t, dir)
+		e, err := pebblekv.Open(dir, small())
+		if c.ok {
+			if err != nil {
+				t.Errorf("%v: %v", c.names, err)
+				continue
+			}
+			must(t, e.Close())
+			must(t, open(t, dir, small()).Close())
+			continue
+		}
+		if !errors.Is(err, kv.ErrForeignFolder) {
+			t.Errorf("%v: %v", c.names, err)
+		}
+		if after := list(t, dir); after != before {
+			t.Errorf("%v: the folder was touched:\n%s\n%s", c.names, before, after)
+		}
+	}
+}
+
 func list(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

@@ -86,6 +86,8 @@ func openStore(ctx context.Context, o *config.Options, log *slog.Logger, m *serv
 // folderHint says what to do when a data folder cannot be used, where that is known.
 func folderHint(err error) string {
 	switch {
+	case errors.Is(err, kv.ErrForeignFolder):
+		return "; nothing was written; name a folder that is empty, or does not exist yet, with --data"
 	case errors.Is(err, fs.ErrPermission):
 		return "; this user must be able to read and write the folder, or name another with --data"
 	case errors.Is(err, syscall.EROFS):
