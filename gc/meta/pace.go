@@ -16,10 +16,10 @@ type PaceOptions struct {
 	// BusyRows is the bound while somebody does: their commits wait for the job's transaction
 	// to be checked and written. Default 1,000.
 	BusyRows int
-	// BusyTime is how long it should take to put together one transaction while somebody
-	// commits: the rows of the next are chosen by what the last one took, BusyRows at most.
-	// Checking and writing it, when others wait, takes half of that. Default 250 µs, about half
-	// of a small commit.
+	// BusyTime is how long it may take at least to put together one transaction while somebody
+	// commits; half of what a commit takes where that is more, since nobody notices it there. The
+	// rows of the next are chosen by what the last ones took, BusyRows at most. Checking and
+	// writing it, when others wait, takes half of that. Default 250 µs.
 	BusyTime time.Duration
 	// BusyShare is the share of time that the job works while somebody commits; it pauses for
 	// the rest. Default 0.25; 1 is without pauses.
@@ -76,8 +76,11 @@ const (
 // case.
 const (
 	firstRows = 64
-	leastRows = 16
+	leastRows = 32
 )
+
+// pace is what one transaction took.
+type pace struct{ row, commit time.Duration }
 
 // Pacer runs the transactions of one job on one catalog, with pauses. It is for one
 // goroutine.
@@ -86,6 +89,8 @@ type Pacer struct {
 	cat       *store.Catalog
 	committer Committer
 	busy      int       // rows of a transaction while others commit
+	took      [8]pace   // the last transactions while others committed
+	n         int       // how many there have been
 	quiet     int       // transactions since somebody else last committed
 	since     time.Time // of that commit, or of the first transaction
 	idle      bool      // nobody else is at work
@@ -130,10 +135,10 @@ func (p *Pacer) Do(ctx context.Context, fn func(txn *store.Txn) error) error {
 		}
 		return err
 	}
-	if !p.idle {
-		p.resize(work)
-	}
 	ended := p.o.Clock()
+	if !p.idle {
+		p.resize(p.busy, work, ended.Sub(began)-work)
+	}
 	if p.cat.Seq() > seq+1 { // more than our own
 		p.quiet, p.since, p.idle, p.met = 0, ended, false, true
 	} else if p.quiet++; p.quiet >= idleAfter && ended.Sub(p.since) >= idleFor {
@@ -143,20 +148,23 @@ func (p *Pacer) Do(ctx context.Context, fn func(txn *store.Txn) error) error {
 		return nil
 	}
 	took := ended.Sub(began)
-	return p.o.Sleep(ctx, time.Duration(float64(took)*(1-p.o.BusyShare)/p.o.BusyShare))
+	// The transaction is committed, whatever ends the pause: the next one is not begun then.
+	_ = p.o.Sleep(ctx, time.Duration(float64(took)*(1-p.o.BusyShare)/p.o.BusyShare))
+	return nil
 }
 
-// resize chooses the rows of the next transaction beside others by what the last one took.
-// One that took too long halves them, since something held it up or its rows are dear; they
-// grow by an eighth, so that a single fast one decides nothing.
-func (p *Pacer) resize(work time.Duration) {
-	switch {
-	case work > 2*p.o.BusyTime:
-		p.busy /= 2
-	case work > p.o.BusyTime:
-		p.busy -= p.busy / 8
-	default:
-		p.busy += p.busy / 8
+// resize chooses the rows of the next transaction beside others by what the last ones took.
+// The fastest of them tells what rows and commits cost: the others were held up by somebody
+// else, which smaller transactions would only make last longer.
+func (p *Pacer) resize(rows int, work, commit time.Duration) {
+	p.took[p.n%len(p.took)] = pace{work / time.Duration(rows), commit}
+	p.n++
+	fastest := p.took[0]
+	for _, t := range p.took[1:min(p.n, len(p.took))] {
+		fastest.row, fastest.commit = min(fastest.row, t.row), min(fastest.commit, t.commit)
 	}
+	want := int(max(p.o.BusyTime, fastest.commit/2) / max(fastest.row, 1))
+	// A single transaction that had little to do is fast too.
+	p.busy = min(want, p.busy+max(p.busy/8, 1))
 	p.busy = min(max(p.busy, leastRows), p.o.BusyRows)
 }

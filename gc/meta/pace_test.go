@@ -108,18 +108,38 @@ func TestPacer(t *testing.T) {
 
 	closed := errors.New("closed")
 	ctx, cancel := context.WithCancelCause(context.Background())
-	cancel(closed)
+	p = meta.NewPacer(c, metatest.Plain{}, meta.PaceOptions{Sleep: func(ctx context.Context, _ time.Duration) error {
+		cancel(closed)
+		return context.Cause(ctx)
+	}})
+	must(t, p.Do(ctx, func(txn *store.Txn) error { // what ends in the pause is committed
+		do(t, c, write)
+		return write(txn)
+	}))
 	if err := p.Do(ctx, write); !errors.Is(err, closed) {
 		t.Errorf("ended: %v", err)
 	}
 }
 
-// Beside others the size of a transaction follows what its rows cost, within its bounds.
+// slowly is a Committer whose commits take so long.
+type slowly struct {
+	now   *time.Time
+	takes *time.Duration
+}
+
+func (s slowly) Commit(ctx context.Context, txn *store.Txn) error {
+	*s.now = s.now.Add(*s.takes)
+	return metatest.Plain{}.Commit(ctx, txn)
+}
+
+// Beside others the size of a transaction follows what rows and commits cost, within its
+// bounds, and not what holds up some of them.
 func TestPacerSize(t *testing.T) {
 	t.Parallel()
 	c := catalog(t)
 	now := time.Unix(0, 0)
-	p := meta.NewPacer(c, metatest.Plain{}, meta.PaceOptions{
+	var takes time.Duration
+	p := meta.NewPacer(c, slowly{&now, &takes}, meta.PaceOptions{
 		Rows: 10_000, BusyRows: 800, BusyTime: time.Millisecond,
 		Clock: func() time.Time { return now },
 		Sleep: func(context.Context, time.Duration) error { return nil },
@@ -127,7 +147,7 @@ func TestPacerSize(t *testing.T) {
 	n := 0
 	// run makes transactions whose rows take so long, beside others' commits, until their size
 	// stays the same, and returns the least and the most rows of the last of them.
-	run := func(row time.Duration) (least, most int) {
+	run := func(row time.Duration, held func(i int) time.Duration) (least, most int) {
 		t.Helper()
 		for i := range 200 {
 			must(t, p.Do(context.Background(), func(txn *store.Txn) error {
@@ -141,26 +161,33 @@ func TestPacerSize(t *testing.T) {
 					_, err := txn.CreateSchema(fmt.Sprint("other", n))
 					return err
 				})
-				now = now.Add(time.Duration(rows) * row)
+				now = now.Add(time.Duration(rows)*row + held(i))
 				_, err := txn.CreateSchema(fmt.Sprint("own", n))
 				return err
 			}))
 		}
 		return least, most
 	}
+	never := func(int) time.Duration { return 0 }
+	often := func(i int) time.Duration { return time.Duration(i%5) * 20 * time.Millisecond }
 	for _, k := range []struct {
-		row         time.Duration
+		name        string
+		row, commit time.Duration
+		held        func(i int) time.Duration
 		least, most int
 	}{
-		{5 * time.Microsecond, 170, 230},
-		{100 * time.Microsecond, 16, 16},
-		{time.Nanosecond, 800, 800},
-		{20 * time.Microsecond, 40, 60},
-		{time.Second, 16, 16},
+		{"small", 5 * time.Microsecond, time.Millisecond, never, 195, 205},
+		{"dear rows", 100 * time.Microsecond, time.Millisecond, never, 32, 32},
+		{"cheap rows", time.Nanosecond, time.Millisecond, never, 800, 800},
+		{"again", 20 * time.Microsecond, time.Millisecond, never, 48, 52},
+		{"slow disk", 20 * time.Microsecond, 12 * time.Millisecond, never, 290, 310},
+		{"held up", 20 * time.Microsecond, time.Millisecond, often, 48, 52},
+		{"very dear rows", time.Second, time.Millisecond, never, 32, 32},
 	} {
-		least, most := run(k.row)
+		takes = k.commit
+		least, most := run(k.row, k.held)
 		if least < k.least || most > k.most {
-			t.Errorf("with %v for each row: %d to %d rows, want %d to %d", k.row, least, most, k.least, k.most)
+			t.Errorf("%s: %d to %d rows, want %d to %d", k.name, least, most, k.least, k.most)
 		}
 	}
 }
