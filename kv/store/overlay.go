@@ -46,7 +46,7 @@ type entryTree = btree.BTreeG[*entry]
 // overlay buffers the writes of a transaction in key order.
 type overlay struct {
 	tree  *entryTree
-	hint  btree.PathHint
+	hints [16]btree.PathHint // see hint
 	bytes int64
 	slab  []entry
 	arena []byte
@@ -94,13 +94,23 @@ func (o *overlay) newEntry() *entry {
 	return e
 }
 
+// hint is where the tree looks for a key first: where the last one was of the same rows,
+// index or locators, mostly. A row that is removed writes to each of these in turn.
+func (o *overlay) hint(key []byte) *btree.PathHint {
+	const at = 6 // behind the prefix of a catalog's rows: the storage
+	if len(key) < at+2 {
+		return &o.hints[0]
+	}
+	return &o.hints[(key[at]^key[at+1]<<1)%16]
+}
+
 // get returns the entry of a key, or nil.
 func (o *overlay) get(probe *entry, key []byte) *entry {
 	if o.tree.Len() == 0 {
 		return nil
 	}
 	probe.key = key
-	e, ok := o.tree.Get(probe)
+	e, ok := o.tree.GetHint(probe, o.hint(key))
 	if !ok {
 		return nil
 	}
@@ -109,7 +119,7 @@ func (o *overlay) get(probe *entry, key []byte) *entry {
 
 // set enters e, which must not be changed afterwards.
 func (o *overlay) set(e *entry) {
-	prev, replaced := o.tree.SetHint(e, &o.hint)
+	prev, replaced := o.tree.SetHint(e, o.hint(e.key))
 	o.bytes += e.size()
 	if replaced {
 		o.bytes -= prev.size()

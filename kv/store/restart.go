@@ -32,8 +32,8 @@ func (t *Txn) Restart() error {
 	prefix, newest, counters := t.main.prefix, t.main.newest, t.main.counters
 	t.main = space{}
 	t.main.init(prefix, newest, counters)
-	if t.view != nil {
-		t.cat.release(t.view)
+	if old := t.view; old != nil {
+		defer t.cat.release(old)
 	}
 	t.setView(v)
 	t.deps, t.stays = nil, nil

@@ -51,6 +51,7 @@ type RowIter struct {
 	frozen *entryTree
 	ids    []uint64
 	single bool // one row id known already
+	ahead  ahead
 
 	rowid  uint64
 	tuple  row.Tuple
@@ -198,22 +199,11 @@ func (it *RowIter) Next() bool {
 		}
 		return it.take(it.bare.Key(), it.bare.Value())
 	}
-	for {
-		key, val, ok := it.step()
-		if !ok {
-			return false
-		}
-		if !it.lookup {
-			return it.take(key, val)
-		}
-		found, err := it.fetch()
-		if err != nil {
-			return it.fail(err)
-		}
-		if found {
-			return true
-		}
+	if it.lookup {
+		return it.nextLookup()
 	}
+	key, val, ok := it.step()
+	return ok && it.take(key, val)
 }
 
 func (it *RowIter) startBare() bool {
@@ -289,56 +279,6 @@ func (it *RowIter) damaged(key, val []byte) bool {
 	return it.fail(fmt.Errorf("store: table %q, key %x: %w: %w", it.tbl.Name, key, kv.ErrCorrupt, err))
 }
 
-// fetch reads the row it.rowid and reports whether there is one.
-func (it *RowIter) fetch() (bool, error) {
-	if it.rowid > rel.MaxRowID {
-		return false, nil
-	}
-	key := append(it.keyBuf[:0], it.sp.rows...)
-	if len(it.tbl.Layout) > 0 {
-		key = rel.AppendLocator(key, it.tbl, it.rowid)
-		it.keyBuf = key
-		layout, ok, err := it.get(key)
-		if err != nil || !ok {
-			return false, err
-		}
-		key = rel.AppendRowKeyAt(append(key[:0], it.sp.rows...), it.tbl, layout, it.rowid)
-	} else {
-		key = rel.AppendRowID(rel.AppendPrimary(key, it.tbl), it.rowid)
-	}
-	it.keyBuf = key
-	val, ok, err := it.get(key)
-	if err != nil || !ok {
-		return false, err
-	}
-	if it.tuple, err = row.FromStored(val); err != nil {
-		return false, fmt.Errorf("store: table %q, key %x: %w: %w", it.tbl.Name, key, kv.ErrCorrupt, err)
-	}
-	return true, nil
-}
-
-// get reads one key of the frozen view. The result is valid until the next get.
-func (it *RowIter) get(key []byte) ([]byte, bool, error) {
-	if it.frozen != nil {
-		it.probe.key = key
-		if e, ok := it.frozen.Get(&it.probe); ok {
-			return e.val, !e.del, nil
-		}
-	}
-	if it.sp.made[it.tbl.Storage] {
-		return nil, false, nil
-	}
-	v, err := it.r.AppendGet(it.buf[:0], key)
-	if errors.Is(err, kv.ErrNotFound) {
-		return nil, false, nil
-	}
-	if err != nil {
-		return nil, false, err
-	}
-	it.buf = v
-	return v, true, nil
-}
-
 func (it *RowIter) fail(err error) bool {
 	it.err, it.tuple = err, nil
 	return false
@@ -354,6 +294,12 @@ func (it *RowIter) Position() []byte {
 	switch {
 	case !it.started || it.closed || it.err != nil:
 		return nil
+	case len(it.ahead.list) > 0:
+		h := &it.ahead
+		if h.at == 0 || len(h.bytes(h.list[h.at-1].pos)) == 0 {
+			return nil
+		}
+		return bytes.Clone(h.bytes(h.list[h.at-1].pos))
 	case it.bare != nil && it.bare.Valid():
 		return bytes.Clone(it.bare.Key())
 	case it.src.open && (it.src.onOv && it.src.ovOK || !it.src.onOv && it.src.engOK):
@@ -381,6 +327,7 @@ func (it *RowIter) Close() error {
 	if it.src.open {
 		err = errors.Join(err, it.src.close())
 	}
+	err = errors.Join(err, it.ahead.close())
 	if it.v != nil {
 		it.t.cat.release(it.v)
 		it.v = nil
@@ -541,8 +488,11 @@ func (m *mergeIter) within(ok bool) bool {
 	if !ok {
 		return false
 	}
-	k := m.ov.Item().key
-	return bytes.Compare(k, m.lo) >= 0 && (m.hi == nil || bytes.Compare(k, m.hi) < 0)
+	// The other bound is the one that it comes from.
+	if m.reverse {
+		return bytes.Compare(m.ov.Item().key, m.lo) >= 0
+	}
+	return m.hi == nil || bytes.Compare(m.ov.Item().key, m.hi) < 0
 }
 
 func (m *mergeIter) key() []byte {

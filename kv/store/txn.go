@@ -31,6 +31,7 @@ type Txn struct {
 	onScan  func(tbl *rel.Table, a Access)
 	taken   func(tbl *rel.Table) bool
 	lost    func(lost *UniqueViolation) error
+	finders []*Finder
 
 	turn    *turn    // nil: none was taken, or it was given back
 	had     *turn    // as turn, but kept
@@ -125,6 +126,7 @@ func (t *Txn) Freeze() (*Txn, error) {
 }
 
 func (t *Txn) setView(v *view) {
+	t.closeFinders()
 	t.view = v
 	t.main.base = v.schema
 	t.main.own = nil
@@ -324,12 +326,13 @@ func (t *Txn) finish(committed bool) {
 			t.cat.counters.drop(storage)
 		}
 	}
+	t.closeFinders()
 	if t.view != nil {
 		t.cat.release(t.view)
 		t.view = nil
 	}
 	t.main, t.temp = space{}, space{}
-	t.deps, t.stays, t.scratch, t.recheck = nil, nil, nil, nil
+	t.deps, t.stays, t.scratch, t.recheck, t.finders = nil, nil, nil, nil, nil
 }
 
 // reader returns the committed state that sp is read from.
