@@ -163,11 +163,13 @@ func (c *cascade) columnsOf(ctx context.Context, table int64) (int, error) {
 // are in a row, and so are the keys of what is theirs.
 func (c *cascade) ofFiles(ctx context.Context, res *gc.Result) error {
 	each := func(name string, fn func(x *meta.Row) error) error {
-		t := c.lake.Table(name)
-		if _, some, err := t.One(ctx); !some || err != nil {
-			return err
+		t, ranges := c.lake.Table(name), c.files.Ranges()
+		if len(ranges) > 1 { // else that is found out as cheaply by looking
+			if _, some, err := t.One(ctx); !some || err != nil {
+				return err
+			}
 		}
-		for _, r := range c.files.Ranges() {
+		for _, r := range ranges {
 			if err := t.Scan(ctx, fn, meta.From("data_file_id", r.First), meta.Upto("data_file_id", r.Last)); err != nil {
 				return err
 			}

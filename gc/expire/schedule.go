@@ -9,6 +9,8 @@ import (
 	"github.com/eiderdb/eider/lake/files"
 )
 
+const scheduleTable = "ducklake_files_scheduled_for_deletion"
+
 // scheduler puts files on the list of files to delete, as DuckLake does: under their path
 // from the lake's data path on, or their whole path if they lie elsewhere.
 type scheduler struct {
@@ -16,14 +18,20 @@ type scheduler struct {
 	now     time.Time
 	data    string // the lake's data path
 	folders map[int64]folder
+	// due looks up in the schedule, and named in the tables of files by their names.
+	due   *meta.Finder
+	named map[string]*meta.Finder
 }
 
 // folder is where a table's files are.
 type folder struct{ schema, table files.Place }
 
 func newScheduler(ctx context.Context, l meta.Lake, now time.Time) (s *scheduler, err error) {
-	s = &scheduler{lake: l, now: now, folders: map[int64]folder{}}
-	s.data, err = l.DataPath(ctx)
+	s = &scheduler{lake: l, now: now, folders: map[int64]folder{}, named: map[string]*meta.Finder{}}
+	if s.data, err = l.DataPath(ctx); err != nil {
+		return nil, err
+	}
+	s.due, err = l.Table(scheduleTable).Finder("path")
 	return s, err
 }
 
@@ -42,23 +50,41 @@ func (s *scheduler) add(ctx context.Context, r *meta.Row, id int64) error {
 	if err != nil {
 		return err
 	}
-	list := s.lake.Table("ducklake_files_scheduled_for_deletion")
-	there := false
-	err = list.Scan(ctx, func(x *meta.Row) error {
-		there = there || x.Truth("path_is_relative") == p.Relative
-		return nil
-	}, meta.Equal("path", meta.Str(p.Path)))
-	if there || err != nil {
+	list := s.lake.Table(scheduleTable)
+	path := meta.Str(p.Path)
+	at, err := s.due.Find(ctx, path)
+	if err != nil {
 		return err
 	}
+	if len(at) > 0 {
+		there := false
+		err = list.Scan(ctx, func(x *meta.Row) error {
+			there = there || x.Truth("path_is_relative") == p.Relative
+			return nil
+		}, meta.Equal("path", path))
+		if there || err != nil {
+			return err
+		}
+	}
 	return list.Insert(meta.Values{
-		"data_file_id": meta.Int(id), "path": meta.Str(p.Path), "path_is_relative": meta.Truth(p.Relative),
+		"data_file_id": meta.Int(id), "path": path, "path_is_relative": meta.Truth(p.Relative),
 		"schedule_start": meta.Time(s.now),
 	})
 }
 
 // shared says whether another row of the same kind has the file of r.
 func (s *scheduler) shared(ctx context.Context, r *meta.Row, file files.Place) (found bool, err error) {
+	f, ok := s.named[r.Table.Name()]
+	if !ok {
+		if f, err = r.Table.Finder("path"); err != nil {
+			return false, err
+		}
+		s.named[r.Table.Name()] = f
+	}
+	path := meta.Str(file.Path)
+	if ids, err := f.Find(ctx, path); err != nil || len(ids) == 1 && ids[0] == r.ID {
+		return false, err // mostly there is only the row itself
+	}
 	table := r.Num("table_id")
 	err = r.Table.Scan(ctx, func(x *meta.Row) error {
 		if x.ID == r.ID || x.Truth("path_is_relative") != file.Relative || file.Relative && x.Num("table_id") != table {
@@ -66,7 +92,7 @@ func (s *scheduler) shared(ctx context.Context, r *meta.Row, file files.Place) (
 		}
 		found = true
 		return meta.ErrStop
-	}, meta.Equal("path", meta.Str(file.Path)))
+	}, meta.Equal("path", path))
 	return found, err
 }
 

@@ -18,6 +18,8 @@ type view struct {
 	txn   *store.Txn
 	space uint32
 	read  []*rel.Table
+	// finders look up by path in the tables of their names; nil where there is no index.
+	finders map[string]*store.Finder
 
 	head    lake.Snapshot
 	hasHead bool
@@ -245,11 +247,11 @@ func (v *view) DeletesOf(dataFile int64) ([]lake.DeleteFile, error) {
 }
 
 func (v *view) DataFilesAt(path string) ([]lake.DataFile, error) {
-	return list(v, dataFileTable, "path", []byte(path), relation.dataFile)
+	return byPath(v, dataFileTable, path, relation.dataFile)
 }
 
 func (v *view) DeleteFilesAt(path string) ([]lake.DeleteFile, error) {
-	return list(v, deleteFileTable, "path", []byte(path), relation.deleteFile)
+	return byPath(v, deleteFileTable, path, relation.deleteFile)
 }
 
 // foreignBegins are what paths begin with that DuckLake has not made, in the order of their
@@ -278,7 +280,7 @@ func (v *view) Foreign(fn func(table int64, path string, relative bool) error) e
 }
 
 func (v *view) ScheduledAt(path string) ([]lake.Scheduled, error) {
-	return list(v, scheduleTable, "path", []byte(path), relation.scheduled)
+	return byPath(v, scheduleTable, path, relation.scheduled)
 }
 
 // ScheduledForeign reads through the index of paths.
