@@ -185,6 +185,10 @@ func TestDecide(t *testing.T) {
 			state: due.State{Slices: map[string]due.Slice{"2026-07-04": ok("11:40", seen("rates", 3))}}, now: "12:00", want: "nothing",
 		},
 		{name: "slices, for a script without: all of one", script: due.Script{Join: due.JoinAll}, sources: []string{"a/{partition}", "b/{partition}"}, commits: commitsOf{"a": "7@11:30/x 8@11:30/y", "b": "9@11:40/y"}, now: "12:00", want: "run changed: a, b"},
+		{
+			name: "slices, for a script without: no news of them", script: due.Script{Join: due.JoinAll}, sources: []string{"a/{partition}", "rates"}, commits: commitsOf{"a": "7@11:30/x", "rates": "9@11:55"},
+			state: due.State{Slices: one(ok("11:50", seen("a", 8, "rates", 8)))}, now: "12:00", want: "nothing",
+		},
 		{name: "slices, for a script without: none", script: due.Script{Join: due.JoinAll}, sources: []string{"a/{partition}", "b/{partition}"}, commits: commitsOf{"a": "7@11:30/x", "b": "9@11:40/y"}, now: "12:00", want: "nothing"},
 		{
 			name: "slices, for a script without: the half that was seen counts", script: due.Script{Join: due.JoinAll}, sources: []string{"a/{partition}", "b/{partition}"}, commits: commitsOf{"a": "7@11:30/x 8@11:30/y", "b": "9@11:40/y 11@11:59/x"},

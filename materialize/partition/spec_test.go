@@ -66,6 +66,10 @@ func TestResolve(t *testing.T) {
 		{"S1 hour 2 before the clocks go back", "hourly", "Europe/Berlin", "", "", "2026-10-25T00:30Z", "2026-10-25T02"},
 		{"S2 and after it", "hourly", "Europe/Berlin", "", "", "2026-10-25T01:30Z", "2026-10-25T02"},
 		{"S3 hour 3 after hour 1", "hourly", "Europe/Berlin", "", "", "2026-03-29T01:00Z", "2026-03-29T03"},
+		{"N1 a year that begins on a Tuesday", "daily", "", "%Y %W", "", "2030-01-01T12:00Z", "2030 00"},
+		{"N2", "daily", "", "%Y %W", "", "2030-01-07T12:00Z", "2030 01"},
+		{"N3 a year that begins on a Monday", "daily", "", "%Y %U", "", "2029-01-01T12:00Z", "2029 00"},
+		{"N4", "daily", "", "%Y %U", "", "2029-01-07T12:00Z", "2029 01"},
 		{"F1", "hourly", "", "%x %-I%p", "", "2026-07-05T00:37Z", "2026-07-05 12AM"},
 		{"F2", "daily", "", "100%% %a %-m/%-d/%y, it's %h", "", "2026-07-05T00:37Z", "100% Sun 7/5/26, it's Jul"},
 	} {
@@ -161,6 +165,7 @@ func TestBucket(t *testing.T) {
 		{"daily", "", "%a %Y-%m-%d", "Sun 2026-07-05", "2026-07-05T00:00:00Z", "2026-07-06T00:00:00Z", nil},
 		{"daily", "", "%G-W%V-%u", "2026-W53-5", "2027-01-01T00:00:00Z", "2027-01-02T00:00:00Z", nil},
 		{"daily", "", "%Y %U %w", "2026 00 4", "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z", nil},
+		{"daily", "", "%Y %U %u", "2026 01 7", "2026-01-04T00:00:00Z", "2026-01-05T00:00:00Z", nil},
 		{"daily", "", "%Y %W %A", "2026 00 Thursday", "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z", nil},
 		{"hourly", "", "%Y-%m-%d %I%p", "2026-07-05 12AM", "2026-07-05T00:00:00Z", "2026-07-05T01:00:00Z", nil},
 		{"hourly", "", "", "2026-07-05T24", "", "", partition.ErrValue},
