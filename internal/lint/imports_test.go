@@ -45,7 +45,7 @@ var rules = []rule{
 	{"materialize/wall", nil},
 	{"materialize/partition", []string{"=materialize/wall"}},
 	{"materialize/due", []string{"=internal/duration", "=materialize/partition", "=materialize/wall"}},
-	{"materialize/annotate", nil},
+	{"materialize/annotate", []string{"=internal/duration", "=internal/nearest"}},
 	{"materialize/classify", nil},
 	{"materialize/lineage", nil},
 	{"materialize/graph", []string{"=materialize/lineage"}},
@@ -54,7 +54,7 @@ var rules = []rule{
 	{"materialize/project", []string{
 		"=internal/nearest", "=internal/strictyaml", "=materialize/annotate", "=materialize/classify", "=materialize/partition", "=materialize/plan",
 	}},
-	{"materialize/run", []string{"materialize"}},
+	{"materialize/run", []string{"=internal/cmdline", "materialize"}},
 	{"server", []string{"kv", "translate", "server"}},
 	{"cmd/eider", []string{"kv", "translate", "server", "conflict", "gc", "lake", "cmd/eider", "=internal/bytesize", "=internal/cmdline", "=internal/nearest"}},
 	{"internal/bytesize", nil},

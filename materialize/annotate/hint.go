@@ -5,6 +5,8 @@ import (
 	"sort"
 	"strings"
 	"unicode"
+
+	"github.com/eiderdb/eider/internal/nearest"
 )
 
 // functionWords are words that sentences have and annotations have not.
@@ -87,9 +89,9 @@ func (p *parser) nearest(word, rest string) string {
 		list = append(list, candidate{name, 0})
 	}
 	for name := range p.keywords {
-		d := editDistance(plain, name)
+		d := nearest.Distance(plain, name)
 		// Of short words too many others are near; of long ones a slip or two.
-		if d == 0 || d == 1 && len(name) > 4 || d == 2 && len(name) > 8 || d == 3 && len(name) > 10 {
+		if d == 0 || d == 1 && len(name) > 4 || d == 2 && len(name) > 6 || d == 3 && len(name) > 10 {
 			list = append(list, candidate{name, d})
 		}
 	}
@@ -136,33 +138,4 @@ func (p *parser) unseen(comment string) {
 	}
 	p.word = word
 	p.say(CodeUnseen, SeverityWarning, "the header has ended before this line, which is not read", "move it above the first line of code and above block comments")
-}
-
-// editDistance is how many characters have to be added, removed, changed, or exchanged with
-// their neighbour to make b of a.
-func editDistance(a, b string) int {
-	const far = 99
-	x, y := []rune(a), []rune(b)
-	if len(x) > 2*len(y)+4 { // a long comment without spaces is near to nothing
-		return far
-	}
-	last, this, before := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(x); i++ {
-		this[0] = i
-		for j := 1; j <= len(y); j++ {
-			cost := 1
-			if x[i-1] == y[j-1] {
-				cost = 0
-			}
-			this[j] = min(last[j]+1, this[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				this[j] = min(this[j], before[j-2]+1)
-			}
-		}
-		before, last, this = last, this, before
-	}
-	return last[len(y)]
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/eiderdb/eider/internal/nearest"
 )
 
 // option is one KEY=VALUE of a line, or a word that is none.
@@ -100,21 +102,21 @@ func (p *parser) options(text string, severity Severity, keys, bare, lists []str
 
 // optionRemedy names the nearest option, or all.
 func optionRemedy(word string, keys, bare []string) string {
-	all := slices.Clone(bare)
-	for _, k := range keys {
-		all = append(all, k+"=…")
-	}
-	best, distance := "", 3
-	for _, name := range all {
-		if d := editDistance(strings.ToLower(word), strings.TrimSuffix(name, "=…")); d < distance && d < len(word) {
-			best, distance = name, d
+	written := func(name string) string {
+		if slices.Contains(keys, name) {
+			return name + "=…"
 		}
+		return name
 	}
-	switch {
-	case best != "":
-		return "is " + best + " meant?"
-	case len(all) == 0:
+	all := slices.Concat(bare, keys)
+	if near := nearest.Of(word, all); near != "" && len(word) > 2 {
+		return "is " + written(near) + " meant?"
+	}
+	if len(all) == 0 {
 		return "remove it"
+	}
+	for i, name := range all {
+		all[i] = written(name)
 	}
 	return "options are " + strings.Join(all, ", ")
 }
