@@ -94,7 +94,7 @@ func (a *app) command() *cobra.Command {
 Exit codes: 0 well done, 1 failed, 2 wrong use or configuration, 3 the data folder is in use or from a newer version.`,
 	}
 	cmdline.Root(root, (*cobra.Command).CommandPath)
-	root.AddCommand(a.serveCommand(), a.catalogCommand(), a.checksCommand(), a.fsckCommand(), a.gcCommand(), a.maintainCommand(), a.snapshotCommand(), a.userCommand(), a.versionCommand())
+	root.AddCommand(a.serveCommand(), a.catalogCommand(), a.checksCommand(), a.fsckCommand(), a.gcCommand(), a.maintainCommand(), a.materializeCommand(), a.snapshotCommand(), a.userCommand(), a.versionCommand())
 	return root
 }
 

@@ -125,6 +125,15 @@ eider-worker beside this one, in PATH, or at --worker PATH; its flags are listed
 	})
 }
 
+func (a *app) materializeCommand() *cobra.Command {
+	return a.workerCommand("materialize", &cobra.Command{
+		Use:   "materialize run|plan|test|status|backfill|graph|watch [DIR | FILE...]",
+		Short: "Make tables of SQL scripts with a header, with DuckDB",
+		Long: `Make tables of a lake from SQL scripts whose comments say what they make. It is done by DuckDB, which is in the program
+eider-worker beside this one, in PATH, or at --worker PATH; its commands are listed by "eider materialize --help" when it is there.`,
+	})
+}
+
 // restoreCommand is a command below snapshot.
 func (a *app) restoreCommand() *cobra.Command {
 	return a.workerCommand("restore", &cobra.Command{

@@ -34,9 +34,13 @@ func find(columns []Column, name string) int {
 }
 
 // owned are the columns of the table that the SELECT gives.
-func (p *Plan) owned() []Column {
-	return slices.DeleteFunc(slices.Clone(p.in.Probe.Table), func(c Column) bool {
-		return p.partitioned() && strings.EqualFold(c.Name, PartitionColumn) || p.Strategy == annotate.History && isMeta(c.Name)
+func (p *Plan) owned() []Column { return Selected(p.Strategy, p.partitioned(), p.in.Probe.Table) }
+
+// Selected are those of a table's columns that its script selects: not the partition's, and not those
+// that a history adds.
+func Selected(s annotate.Strategy, partitioned bool, table []Column) []Column {
+	return slices.DeleteFunc(slices.Clone(table), func(c Column) bool {
+		return partitioned && strings.EqualFold(c.Name, PartitionColumn) || s == annotate.History && isMeta(c.Name)
 	})
 }
 

@@ -57,6 +57,8 @@ type Lake struct {
 	DataPath string
 	// ReadOnly attaches the lake for reading.
 	ReadOnly bool
+	// Options are further options of ATTACH, as text; "" for none.
+	Options string
 }
 
 // DB is an open DuckDB with one connection.
@@ -153,6 +155,9 @@ func (l *Lake) attach() string {
 	}
 	if l.ReadOnly {
 		options = append(options, "READ_ONLY")
+	}
+	if l.Options != "" {
+		options = append(options, l.Options)
 	}
 	return "ATTACH " + Literal("ducklake:postgres:"+l.DSN) + " AS " + Ident(l.Name) + " (" + strings.Join(options, ", ") + ")"
 }

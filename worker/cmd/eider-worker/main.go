@@ -55,7 +55,7 @@ func execute(ctx context.Context, args []string, out, errs io.Writer, getenv fun
 		Short: "The part of Eider that runs DuckDB; started by eider",
 	}
 	cmdline.Root(root, func(c *cobra.Command) string { return "eider " + c.Name() }) // which starts this program
-	root.AddCommand(a.maintainCommand(), a.restoreCommand(), a.versionCommand())
+	root.AddCommand(a.maintainCommand(), a.restoreCommand(), a.materializeCommand(), a.versionCommand())
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(errs)
@@ -63,7 +63,9 @@ func execute(ctx context.Context, args []string, out, errs io.Writer, getenv fun
 	if err == nil {
 		return exitOK
 	}
-	fmt.Fprintln(errs, "eider:", maintain.Text(err))
+	if !errors.Is(err, errRuns) { // what went wrong was told then
+		fmt.Fprintln(errs, "eider:", maintain.Text(err))
+	}
 	if errors.Is(err, duck.ErrExtension) {
 		fmt.Fprintln(errs, "eider: DuckDB installs extensions from its repository; where that cannot be reached, --extension-dir (EIDER_EXTENSION_DIR) names a folder with NAME.duckdb_extension files of its version")
 	}

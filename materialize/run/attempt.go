@@ -1,0 +1,608 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/eiderdb/eider/internal/cmdline"
+	"github.com/eiderdb/eider/materialize/annotate"
+	"github.com/eiderdb/eider/materialize/classify"
+	"github.com/eiderdb/eider/materialize/plan"
+	"github.com/eiderdb/eider/materialize/project"
+	"github.com/eiderdb/eider/materialize/state"
+)
+
+// recording bounds how long a record may take after the run's context is done.
+const recording = 10 * time.Second
+
+// attempt is one run at work.
+type attempt struct {
+	*Runner
+	o     Options
+	job   Job
+	in    *plan.Input
+	plan  *plan.Plan
+	lake  Lake // the target's
+	store *state.Store
+	db    Engine
+	reads Analysis
+	run   state.Run
+	notes []state.Event
+	// writing says that a transaction is open in DuckDB.
+	writing bool
+}
+
+// Run makes one attempt of one job. What is refused before anything is written is an ErrInput; a
+// run that began and did not succeed an ErrFailed, and its record says so. The run is returned in
+// any case, as far as it came.
+func (r *Runner) Run(ctx context.Context, job Job) (state.Run, error) {
+	a := &attempt{Runner: r, o: r.Options.withDefaults(), job: job}
+	a.run = state.Run{
+		Script: job.Script.Name, Partition: job.Partition, Trigger: job.Trigger, Attempt: max(job.Attempt, 1), Owner: a.o.Owner, ScriptHash: job.Script.Hash,
+	}
+	if a.run.Trigger == "" {
+		a.run.Trigger = "by hand"
+	}
+	err := a.do(ctx)
+	return a.run, err
+}
+
+func (a *attempt) event(kind Kind, text string) {
+	a.notes = append(a.notes, state.Event{At: a.o.Now(), Kind: string(kind), Data: text})
+	a.report(Event{Kind: kind, Text: text})
+}
+
+func (a *attempt) report(e Event) {
+	if a.Report == nil {
+		return
+	}
+	e.Script, e.Asset, e.Partition, e.At = a.job.Script.Name, a.job.Script.Asset().String(), a.job.Partition, a.o.Now()
+	if e.Run == nil && a.run.ID != "" {
+		run := a.run
+		e.Run = &run
+	}
+	a.Report(e)
+}
+
+// refuse makes an ErrInput that names the script's file.
+func (a *attempt) refuse(err error) error {
+	var bad *plan.Error
+	if errors.As(err, &bad) {
+		place := a.job.Script.File
+		if bad.Line > 0 {
+			place += ":" + strconv.Itoa(bad.Line)
+		}
+		text := bad.Message
+		if bad.Remedy != "" {
+			text += "; " + bad.Remedy
+		}
+		return &refusal{place + ": " + text, err}
+	}
+	return &refusal{a.job.Script.File + ": " + err.Error(), err}
+}
+
+type refusal struct {
+	text string
+	err  error
+}
+
+func (r *refusal) Error() string   { return r.text }
+func (r *refusal) Unwrap() []error { return []error{ErrInput, r.err} }
+
+func (a *attempt) do(ctx context.Context) error {
+	s := a.job.Script
+	if s.Bad {
+		for _, p := range a.Project.Problems {
+			if p.File == s.File && p.Severity == annotate.SeverityError {
+				return &refusal{p.String(), ErrInput}
+			}
+		}
+		return &refusal{s.File + ": a script that it uses has an error", ErrInput}
+	}
+	asset := s.Asset()
+	a.run.Asset = state.Asset{Kind: string(asset.Kind), Path: asset.Path}
+	a.run.Strategy = s.Header.Materialize.Strategy().String()
+	if s.Header.Materialize.Manual {
+		a.run.Strategy = "manual"
+	}
+	if err := a.prepare(ctx); err != nil {
+		return err
+	}
+	defer a.close(ctx)
+	if a.store != nil {
+		if done, err := a.begin(ctx); done || err != nil {
+			return err
+		}
+	}
+	err := a.open(ctx)
+	if err == nil {
+		err = a.execute(ctx)
+	}
+	return a.finish(ctx, err)
+}
+
+// prepare makes the plan as far as it can be made without DuckDB, and connects to the catalog.
+func (a *attempt) prepare(ctx context.Context) (err error) {
+	s := a.job.Script
+	a.in = s.Input()
+	a.in.Partition = a.job.Partition
+	if s.Spec != nil && a.job.Partition != "" {
+		if err := s.Spec.Check(a.job.Partition); err != nil {
+			return a.refuse(&plan.Error{Err: plan.ErrInput, Line: s.Header.Partitioned.Line, Message: err.Error()})
+		}
+	}
+	if s.Header.Materialize.Manual {
+		err = plan.CheckInput(a.in)
+	} else {
+		a.plan, err = plan.Build(a.in)
+	}
+	if err != nil {
+		return a.refuse(err)
+	}
+	if s.Asset().Kind != annotate.KindLake {
+		return nil // the script is run, and nothing is recorded
+	}
+	if a.lake, err = a.Lake(s.Asset().Lake()); err != nil {
+		return a.refuse(&plan.Error{Err: plan.ErrInput, Line: s.Header.Materialize.Line, Message: err.Error()})
+	}
+	// That there is a lake is looked at before tables are made beside it.
+	src, err := state.OpenSource(ctx, a.lake.DSN, a.lake.Schema)
+	if err != nil {
+		return a.unreachable(a.lake, err)
+	}
+	_ = src.Close(ctx)
+	a.store, err = state.Open(ctx, a.lake.DSN, state.Options{Now: a.o.Now, NewID: a.o.NewID})
+	if err != nil {
+		return a.unreachable(a.lake, err)
+	}
+	return nil
+}
+
+func (a *attempt) unreachable(lake Lake, err error) error {
+	text, remedy := strings.Join(strings.Fields(err.Error()), " "), ""
+	if cfg, e := pgx.ParseConfig(lake.DSN); e == nil {
+		if plain := cmdline.Unconnected(err, cfg, ", --lake or "+project.ConfigFile); plain != err {
+			text = plain.Error()
+		}
+	}
+	if _, known := a.Project.Lake(lake.Name); !known {
+		remedy = fmt.Sprintf("%s does not say where the lake is, so it is taken for the database %s of the server", project.ConfigFile, lake.Name)
+		if near := a.Project.Suggest(lake.Name); near != "" {
+			remedy = near + "; " + remedy
+		}
+	}
+	return a.refuse(&plan.Error{Err: plan.ErrInput, Line: a.job.Script.Header.Materialize.Line, Message: fmt.Sprintf("the lake %s: %s", lake.Name, text), Remedy: remedy})
+}
+
+// begin takes the lock and says whether there is nothing to do.
+func (a *attempt) begin(ctx context.Context) (done bool, err error) {
+	err = a.store.Lock(ctx, a.run.Asset, func(by *state.Run) {
+		text := "another run of the asset is at work"
+		if by != nil {
+			text = fmt.Sprintf("a run of %s by %s is at work since %s", by.Script, by.Owner, by.Started.Format(time.DateTime))
+		}
+		a.event(Waiting, text)
+	})
+	if err != nil {
+		return false, fmt.Errorf("%w: %w", ErrFailed, err)
+	}
+	lost, err := a.store.Reclaim(ctx, a.run.Asset)
+	if err != nil {
+		return false, fmt.Errorf("%w: %w", ErrFailed, err)
+	}
+	for i := range lost {
+		a.report(Event{Kind: Lost, Run: &lost[i], Text: lost[i].Error})
+	}
+	why, err := a.unchanged(ctx)
+	if err != nil {
+		a.event(Note, "whether something has changed cannot be told: "+err.Error())
+	}
+	if why == "" {
+		return false, nil
+	}
+	if err := a.store.Add(ctx, &a.run, state.Skipped); err != nil {
+		a.event(Note, err.Error())
+	}
+	a.run.Status = state.Skipped
+	a.report(Event{Kind: Ended, Text: why})
+	return true, nil
+}
+
+// open opens DuckDB, does the setup, finds out what is read, and makes the plan anew with the columns.
+func (a *attempt) open(ctx context.Context) (err error) {
+	if a.db, err = a.Open(ctx); err != nil {
+		return err
+	}
+	if a.plan == nil {
+		return nil
+	}
+	if a.reads, err = Analyse(ctx, a.db, a.Project, a.job.Script, nil); err != nil {
+		return fmt.Errorf("%s: %w", a.job.Script.File, err)
+	}
+	return nil
+}
+
+// execute does the run's statements. It begins the record.
+func (a *attempt) execute(ctx context.Context) error {
+	if a.plan == nil {
+		return a.manual(ctx)
+	}
+	// Lakes that are named without being attached come first: statements of the setup may name them.
+	for _, lake := range a.reads.Attach {
+		if err := a.attach(ctx, plan.Attach{Lake: lake, Alias: lake, IfNotExists: true}, true); err != nil {
+			return err
+		}
+	}
+	prep := a.plan.Preparation()
+	for i, st := range prep {
+		a.step(st, i, len(a.plan.Statements))
+		if err := a.statement(ctx, st); err != nil {
+			return a.located(st, err)
+		}
+	}
+	a.sources(ctx)
+	if err := a.probe(ctx); err != nil {
+		return err
+	}
+	if err := a.record(ctx); err != nil {
+		return err
+	}
+	if err := a.write(ctx); err != nil {
+		return err
+	}
+	return a.summarize(ctx)
+}
+
+func (a *attempt) step(st plan.Statement, done, total int) {
+	a.report(Event{Kind: Step, Role: st.Role, Done: done, Total: total})
+}
+
+// located is an error of a statement with its place in the script.
+func (a *attempt) located(st plan.Statement, err error) error {
+	if st.Line > 0 {
+		return fmt.Errorf("%s:%d: %w", a.job.Script.File, st.Line, err)
+	}
+	return fmt.Errorf("%s: %s: %w", a.job.Script.File, st.Role, err)
+}
+
+// statement runs one statement; an ATTACH of a lake becomes what the settings say.
+func (a *attempt) statement(ctx context.Context, st plan.Statement) error {
+	if at, ok := plan.ParseAttach(st.SQL); ok {
+		return a.attach(ctx, at, st.Role == plan.Setup)
+	}
+	return a.db.Exec(ctx, st.SQL)
+}
+
+// attach attaches a lake. One that the script reads is as of a version, if that is wanted.
+func (a *attempt) attach(ctx context.Context, at plan.Attach, read bool) error {
+	lake, err := a.Lake(at.Lake)
+	if err != nil {
+		return err
+	}
+	options := at.Options
+	if version, ok := a.version(at.Lake); ok && read {
+		if options != "" {
+			options += ", "
+		}
+		options += fmt.Sprintf("SNAPSHOT_VERSION %d", version)
+	}
+	if err := a.db.Attach(ctx, lake, at.Alias, options); err != nil {
+		return fmt.Errorf("the lake %s: %w", at.Lake, err)
+	}
+	return nil
+}
+
+func (a *attempt) version(lake string) (int64, bool) {
+	if v, ok := a.o.AtVersion[lake]; ok {
+		return v, true
+	}
+	v, ok := a.o.AtVersion[""]
+	return v, ok
+}
+
+// probe finds the columns of the SELECT and of the table, and makes the plan with them.
+func (a *attempt) probe(ctx context.Context) error {
+	out, err := a.describe(ctx, "SELECT * FROM ("+a.plan.Query+"\n)")
+	if err != nil {
+		return fmt.Errorf("%s:%d: %w", a.job.Script.File, a.job.Script.SQL.Output.Line, err)
+	}
+	table, err := a.tableColumns(ctx)
+	if err != nil {
+		return err
+	}
+	probe := &plan.Probe{Output: out, Table: table}
+	a.in.Probe = probe
+	a.in.Snapshot = &plan.Snapshot{Author: a.o.Author, Message: a.message(), Extra: a.extra()}
+	p, err := plan.Build(a.in)
+	if err != nil {
+		return a.refuse(err)
+	}
+	if p.Drift != nil {
+		a.event(Note, "the columns have changed: "+p.Drift.String())
+	}
+	a.plan = p
+	return nil
+}
+
+// tableColumns are the columns of the target; nil if it is not there.
+func (a *attempt) tableColumns(ctx context.Context) ([]plan.Column, error) {
+	schema, name := plan.SplitTable(a.job.Script.Asset().Table())
+	rows, err := a.db.Query(ctx, "SELECT column_name, data_type FROM duckdb_columns() WHERE database_name = "+literal(plan.Target)+" AND lower(schema_name) = lower("+literal(schema)+
+		") AND lower(table_name) = lower("+literal(name)+") ORDER BY column_index")
+	if err != nil {
+		return nil, fmt.Errorf("look at the table: %w", err)
+	}
+	var list []plan.Column
+	for _, row := range rows {
+		list = append(list, plan.Column{Name: text(row[0]), Type: text(row[1])})
+	}
+	return list, nil
+}
+
+func (a *attempt) describe(ctx context.Context, query string) ([]plan.Column, error) {
+	rows, err := a.db.Query(ctx, "SELECT column_name, column_type FROM (DESCRIBE "+query+")")
+	if err != nil {
+		return nil, err
+	}
+	var list []plan.Column
+	for _, row := range rows {
+		list = append(list, plan.Column{Name: text(row[0]), Type: text(row[1])})
+	}
+	return list, nil
+}
+
+func text(v any) string { s, _ := v.(string); return s }
+
+// message is what snapshots say.
+func (a *attempt) message() string {
+	m := "materialize " + a.job.Script.Name
+	if a.job.Partition != "" {
+		m += " " + a.job.Partition
+	}
+	return m + " (" + a.run.Strategy + ")"
+}
+
+func (a *attempt) extra() string {
+	b, _ := json.Marshal(map[string]string{"script": a.job.Script.Name, "asset": a.run.Asset.String(), "partition": a.job.Partition, "trigger": a.run.Trigger})
+	return string(b)
+}
+
+// record says that the run begins. A record that fails keeps no run from being made.
+func (a *attempt) record(ctx context.Context) error {
+	if a.store == nil {
+		return nil
+	}
+	if err := a.store.Alive(ctx); err != nil {
+		return err
+	}
+	if err := a.store.Begin(ctx, &a.run); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		a.event(Note, err.Error())
+	}
+	a.report(Event{Kind: Started})
+	return nil
+}
+
+// manual runs a script that writes itself.
+func (a *attempt) manual(ctx context.Context) error {
+	if err := a.record(ctx); err != nil {
+		return err
+	}
+	for i, s := range a.job.Script.Statements {
+		st := plan.Statement{Role: plan.Setup, SQL: s.Text, Line: s.Line}
+		if a.job.Script.Spec != nil {
+			st.SQL = classify.SubstitutePartition(s.Text, a.job.Partition)
+		}
+		a.step(st, i, len(a.job.Script.Statements))
+		if err := a.statement(ctx, st); err != nil {
+			return a.located(st, err)
+		}
+	}
+	return nil
+}
+
+// write executes the plan's own statements.
+func (a *attempt) write(ctx context.Context) error {
+	need, err := a.needed(ctx)
+	if err != nil {
+		return err
+	}
+	writes := a.plan.Writes()
+	first := len(a.plan.Preparation())
+	for i := 0; i < len(writes); i++ {
+		st := writes[i]
+		a.step(st, first+i, len(a.plan.Statements))
+		if st.Bootstrap {
+			// What makes the table is one transaction, so that a table without its partitioning is
+			// never there.
+			var list []plan.Statement
+			for ; i < len(writes) && writes[i].Bootstrap; i++ {
+				if need[writes[i].When] {
+					list = append(list, writes[i])
+				}
+			}
+			i--
+			if err := a.bootstrap(ctx, list); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := a.one(ctx, st); err != nil {
+			return a.located(st, err)
+		}
+	}
+	return nil
+}
+
+// one executes one statement of the write. A COMMIT is not interrupted: what came of it would not be known.
+func (a *attempt) one(ctx context.Context, st plan.Statement) error {
+	if st.Role == plan.Commit {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		ctx = context.WithoutCancel(ctx)
+	}
+	err := a.db.Exec(ctx, st.SQL)
+	switch {
+	case err == nil && st.Role == plan.Begin:
+		a.writing = true
+	case st.Role == plan.Commit:
+		a.writing = false
+	}
+	return err
+}
+
+func (a *attempt) bootstrap(ctx context.Context, list []plan.Statement) error {
+	if len(list) == 0 {
+		return nil
+	}
+	all := []plan.Statement{{Role: plan.Begin, SQL: "BEGIN TRANSACTION"}}
+	if a.in.Snapshot != nil {
+		all = append(all, plan.Statement{Role: plan.Describe, SQL: a.in.Snapshot.Call()})
+	}
+	all = append(all, list...)
+	for _, st := range append(all, plan.Statement{Role: plan.Commit, SQL: "COMMIT"}) {
+		if err := a.one(ctx, st); err != nil {
+			return a.located(st, err)
+		}
+	}
+	return nil
+}
+
+// needed says which conditions of statements are met.
+func (a *attempt) needed(ctx context.Context) (map[plan.When]bool, error) {
+	missing := a.in.Probe.Table == nil
+	need := map[plan.When]bool{plan.IfMissing: missing, plan.IfUnpartitioned: missing}
+	schema, name := plan.SplitTable(a.job.Script.Asset().Table())
+	rows, err := a.db.Query(ctx, "SELECT count(*) FROM duckdb_schemas() WHERE database_name = "+literal(plan.Target)+" AND lower(schema_name) = lower("+literal(schema)+")")
+	if err != nil {
+		return nil, fmt.Errorf("look at the schema: %w", err)
+	}
+	need[plan.IfSchemaMissing] = len(rows) == 1 && number(rows[0][0]) == 0
+	if !missing && a.job.Script.Spec != nil {
+		src, err := state.OpenSource(ctx, a.lake.DSN, a.lake.Schema)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = src.Close(context.WithoutCancel(ctx)) }()
+		by, err := src.PartitionedBy(ctx, state.TableName{Schema: schema, Name: name})
+		if err != nil {
+			return nil, err
+		}
+		need[plan.IfUnpartitioned] = len(by) != 1 || !strings.EqualFold(by[0], plan.PartitionColumn)
+	}
+	return need, nil
+}
+
+func number(v any) int64 {
+	switch n := v.(type) {
+	case int64:
+		return n
+	case int32:
+		return int64(n)
+	}
+	return -1
+}
+
+// summarize reads what came of the write: the snapshot, the rows, the columns, the tests.
+func (a *attempt) summarize(ctx context.Context) error {
+	a.step(plan.Statement{Role: plan.Summary}, len(a.plan.Statements)-1, len(a.plan.Statements))
+	rows, err := a.db.Query(ctx, plan.LastSnapshot)
+	if err == nil && len(rows) == 1 {
+		if n := number(rows[0][0]); n >= 0 {
+			a.run.Snapshot = &n
+		}
+	}
+	if err := a.db.Exec(ctx, "BEGIN TRANSACTION"); err != nil {
+		return err
+	}
+	defer func() { _ = a.db.Exec(context.WithoutCancel(ctx), "ROLLBACK") }()
+	rows, err = a.db.Query(ctx, "SELECT CAST(to_json(s) AS VARCHAR) FROM ("+a.plan.Summarize(a.run.Snapshot)+") AS s")
+	if err != nil {
+		return fmt.Errorf("%s: look at what was written: %w", a.job.Script.File, err)
+	}
+	var sum summary
+	if len(rows) != 1 {
+		return fmt.Errorf("the summary has %d rows", len(rows))
+	}
+	if err := json.Unmarshal([]byte(text(rows[0][0])), &sum); err != nil {
+		return fmt.Errorf("the summary cannot be read: %w", err)
+	}
+	a.run.Rows, a.run.Columns, a.run.Tests = sum.Rows, sum.Schema, sum.Tests
+	if a.run.Snapshot == nil {
+		a.run.Snapshot = sum.Snapshot
+	}
+	if bad, ok := verdict(a.run.Asset.String(), a.run.Tests, len(a.plan.Checks)); !ok {
+		a.samples(ctx)
+		return errors.New(bad)
+	}
+	return nil
+}
+
+// samples reads some of the rows that tests found.
+func (a *attempt) samples(ctx context.Context) {
+	for i := range a.run.Tests {
+		t := &a.run.Tests[i]
+		if t.Violating == 0 || i >= len(a.plan.Checks) {
+			continue
+		}
+		rows, err := a.db.Query(ctx, a.plan.Checks[i].Sample())
+		if err != nil || len(rows) != 1 {
+			continue // the count says enough
+		}
+		if s := text(rows[0][0]); s != "" && len(s) <= plan.SampleBytes && json.Valid([]byte(s)) {
+			t.Sample = json.RawMessage(s)
+		}
+	}
+}
+
+// finish records how the run ended.
+func (a *attempt) finish(ctx context.Context, err error) error {
+	if a.writing {
+		_ = a.db.Exec(context.WithoutCancel(ctx), "ROLLBACK")
+		a.writing = false
+	}
+	if errors.Is(err, ErrInput) && a.run.ID == "" {
+		return err
+	}
+	status := state.Materialized
+	if err != nil {
+		status = state.Failed
+		a.run.Error = strings.TrimSpace(err.Error())
+		if ctx.Err() != nil {
+			a.run.Error = "cancelled: " + a.run.Error
+		}
+	}
+	a.run.Status = status
+	if a.store != nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recording)
+		defer cancel()
+		if e := a.store.Finish(ctx, &a.run, status, a.notes); e != nil {
+			a.event(Note, e.Error())
+		}
+	}
+	a.report(Event{Kind: Ended, Text: a.run.Error})
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrFailed, err)
+	}
+	return nil
+}
+
+func (a *attempt) close(ctx context.Context) {
+	ctx = context.WithoutCancel(ctx)
+	if a.db != nil {
+		_ = a.db.Close()
+	}
+	if a.store != nil {
+		_ = a.store.Close(ctx)
+	}
+}

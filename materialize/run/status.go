@@ -1,0 +1,121 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/eiderdb/eider/materialize/annotate"
+	"github.com/eiderdb/eider/materialize/plan"
+	"github.com/eiderdb/eider/materialize/project"
+	"github.com/eiderdb/eider/materialize/state"
+)
+
+// Status is how the table of a script stands.
+type Status struct {
+	// Last is the last run that was neither skipped nor cancelled, nil if there was none.
+	Last *state.Run
+	// Stale says that the table is older than the header's freshness allows.
+	Stale bool
+	// Slices are its partitions, the newest first; one for a table without.
+	Slices []state.Slice
+	// Runs are the last ones, the newest first.
+	Runs []state.Run
+}
+
+// State is the last run's status, "stale" for a table that is too old, "never run" for none.
+func (s *Status) State() string {
+	switch {
+	case s.Last == nil:
+		return "never run"
+	case s.Stale:
+		return "stale"
+	}
+	return string(s.Last.Status)
+}
+
+// Status reads how the table of a script stands, with limit of its runs. Runs whose owner is gone are
+// found, and failed.
+func (r *Runner) Status(ctx context.Context, s *project.Script, limit int) (*Status, error) {
+	out := &Status{}
+	if s.Header.Materialize == nil || s.Asset().Kind != annotate.KindLake {
+		return out, nil
+	}
+	var err error
+	if out.Slices, err = r.Slices(ctx, s); err != nil {
+		return nil, err
+	}
+	if out.Last, err = r.last(ctx, s); err != nil || out.Last == nil {
+		return out, err
+	}
+	if d, err := annotate.ParseDuration(s.Header.Freshness); err == nil && out.Last.Status == state.Materialized {
+		out.Stale = r.now().Sub(out.Last.Ended) > d
+	}
+	lake, err := r.Lake(s.Asset().Lake())
+	if err != nil {
+		return nil, err
+	}
+	store, err := state.Open(ctx, lake.DSN, state.Options{ReadOnly: true, Now: r.Options.Now})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = store.Close(context.WithoutCancel(ctx)) }()
+	out.Runs, err = store.Runs(ctx, state.Filter{Asset: state.Asset{Kind: string(s.Asset().Kind), Path: s.Asset().Path}, Limit: limit})
+	return out, err
+}
+
+// Test runs the data tests of a script on its table as it is. Nothing is written or recorded.
+func (r *Runner) Test(ctx context.Context, s *project.Script, partition string) ([]state.Test, error) {
+	a := &attempt{Runner: r, o: r.Options.withDefaults(), job: Job{Script: s, Partition: partition}}
+	if s.Bad {
+		return nil, a.do(ctx)
+	}
+	a.in = s.Input()
+	a.in.Partition = partition
+	p, err := plan.Build(a.in)
+	if err != nil {
+		return nil, a.refuse(err)
+	}
+	a.plan = p
+	if a.db, err = r.Open(ctx); err != nil {
+		return nil, err
+	}
+	defer a.close(ctx)
+	for _, st := range p.Preparation() {
+		if st.Role == plan.Setup && len(s.Macros) == 0 {
+			continue // tests look at the target
+		}
+		if err := a.statement(ctx, st); err != nil {
+			return nil, a.located(st, err)
+		}
+	}
+	// With the types of the columns some tests are other queries.
+	columns, err := a.tableColumns(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if columns == nil {
+		return nil, a.refuse(&plan.Error{Err: plan.ErrInput, Line: s.Header.Materialize.Line, Message: fmt.Sprintf("the table %s is not there", s.Asset()), Remedy: "run the script first"})
+	}
+	a.in.Probe = &plan.Probe{Output: plan.Selected(p.Strategy, s.Spec != nil, columns)}
+	if p, err = plan.Build(a.in); err != nil {
+		return nil, a.refuse(err)
+	}
+	a.plan = p
+	if err := a.db.Exec(ctx, "BEGIN TRANSACTION"); err != nil {
+		return nil, err
+	}
+	defer func() { _ = a.db.Exec(context.WithoutCancel(ctx), "ROLLBACK") }()
+	for _, c := range p.Checks {
+		rows, err := a.db.Query(ctx, c.Count())
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %s: %w", s.File, c.Line, c.Name, err)
+		}
+		if len(rows) != 1 {
+			return nil, errors.New("a count has no row")
+		}
+		a.run.Tests = append(a.run.Tests, state.Test{Name: c.Name, Violating: number(rows[0][0])})
+	}
+	a.samples(ctx)
+	return a.run.Tests, nil
+}
