@@ -59,6 +59,8 @@ func TestGC(t *testing.T) {
 	gc("policy", "set", "retain_age", "30d").want(t, 2, "it is spelt retain-age")
 	gc("policy", "set", "retain-age", "soon").want(t, 2, "write a number and a unit")
 	gc("policy", "set", "windows", "Sat", "--lake", "public", "--schema", "main").want(t, 2, "only for a catalog, a lake")
+	gc("policy", "set", "retain-count", "4", "--lake", "nope").want(t, 1, `no such lake: "nope"; there is public`)
+	gc("policy", "set", "retain-count", "4", "--lake", "public", "--schema", "nope").want(t, 1, "no such object", `schema "nope"`)
 	gc("policy", "reset", "every").want(t, 1, "policy every is not set for the catalog")
 	gc("policy", "set", "retain-count", "4").want(t, 0, "retain-count  4", "the catalog")
 	gc("policy", "set", "retain-count", "3", "--lake", "public").want(t, 0, "lake public")

@@ -75,6 +75,17 @@ func TestGCWorker(t *testing.T) {
 	gc("resume", "maintain").want(t, 0)
 
 	// Policies of files are set as all others, down to a table, and listed as they count for it.
+	for _, sql := range []string{
+		`create table eider.settings (lake text, table_id bigint, "check" text, mode text)`,
+		"insert into eider.settings values (null, null, '*', 'off')",
+		`create table ducklake_schema (schema_id bigint, begin_snapshot bigint, end_snapshot bigint, schema_name varchar);
+		 create table ducklake_table (table_id bigint, begin_snapshot bigint, end_snapshot bigint, schema_id bigint, table_name varchar);
+		 insert into ducklake_schema values (0, 0, null, 'main'); insert into ducklake_table values (1, 0, null, 0, 't')`,
+	} {
+		if _, err := other.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
 	gc("policy", "set", "tiers", "0-1MiB:5MiB", "--lake", "public").want(t, 0)
 	gc("policy", "set", "tiers", "0-64KiB:1MiB", "--lake", "public", "--schema", "main", "--table", "t").want(t, 0, "table main.t")
 	gc("policy", "set", "merge", "off", "--lake", "public", "--schema", "main").want(t, 0)

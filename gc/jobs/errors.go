@@ -11,6 +11,8 @@ var (
 	ErrNoCatalog = errors.New("no such catalog")
 	// ErrNoLake is returned for a lake that the catalog does not have.
 	ErrNoLake = errors.New("no such lake")
+	// ErrNoObject is returned for a schema or table that the lake does not have.
+	ErrNoObject = errors.New("no such object")
 	// ErrNoJob is returned for a job that is not in the history.
 	ErrNoJob = errors.New("no such job")
 	// ErrStopped is returned while the manager does not run.

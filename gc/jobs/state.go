@@ -65,7 +65,8 @@ func LoadPolicies(ctx context.Context, txn *store.Txn, defaults gc.Defaults) (*g
 	return gc.NewSet(rows).WithDefaults(defaults), nil
 }
 
-// SetPolicy sets a policy, in place of what is set for its scope.
+// SetPolicy sets a policy, in place of what is set for its scope, which must exist: ErrNoLake,
+// ErrNoObject.
 func (m *Manager) SetPolicy(ctx context.Context, catalog string, s gc.Setting) error {
 	if err := gc.Check(s); err != nil {
 		return err
@@ -86,6 +87,11 @@ func (m *Manager) changePolicy(ctx context.Context, catalog string, s gc.Setting
 	}
 	err = meta.Do(ctx, cat, m.o.Committer, func(txn *store.Txn) error {
 		was = false
+		if set {
+			if err := exists(ctx, txn, s.Scope); err != nil {
+				return err
+			}
+		}
 		t, _, err := meta.Own(txn, policiesTable, policiesColumns...)
 		if err == nil && set {
 			t, err = meta.OwnTable(txn, policiesTable, policiesColumns...)

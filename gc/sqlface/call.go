@@ -148,7 +148,7 @@ func toPG(err error) error {
 	switch {
 	case errors.Is(err, gc.ErrPolicy), errors.Is(err, gc.ErrKind), errors.Is(err, jobs.ErrTag):
 		code = pgerr.InvalidParameterValue
-	case errors.Is(err, jobs.ErrNoLake), errors.Is(err, jobs.ErrNoJob), errors.Is(err, jobs.ErrNoTag), errors.Is(err, jobs.ErrNoCatalog):
+	case errors.Is(err, jobs.ErrNoLake), errors.Is(err, jobs.ErrNoObject), errors.Is(err, jobs.ErrNoJob), errors.Is(err, jobs.ErrNoTag), errors.Is(err, jobs.ErrNoCatalog):
 		code = pgerr.UndefinedObject
 	case errors.Is(err, gc.ErrPaused), errors.Is(err, jobs.ErrOff), errors.Is(err, jobs.ErrNotPaused), errors.Is(err, jobs.ErrProblems), errors.Is(err, jobs.ErrBusy),
 		errors.Is(err, jobs.ErrUnavailable), errors.Is(err, meta.ErrShape):
