@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/tidwall/btree"
+
 	"github.com/eiderdb/eider/kv"
 	"github.com/eiderdb/eider/kv/rel"
 )
@@ -28,12 +30,18 @@ type ahead struct {
 	off   bool // the rows of the last block lay too far apart
 	ended bool // there are no more row ids
 
-	list  []aheadRow // in the scan's order
-	at    int        // the next one of list
-	order []int32    // places in list, in the order of their keys
-	arena []byte     // positions, layout parts and rows of the block
+	block
+	at int // the next one of block.list
 
 	locators, rows cursor
+	hint           btree.PathHint // of the frozen overlay
+}
+
+// block are the rows that are read together.
+type block struct {
+	list  []aheadRow // in the scan's order
+	order []int32    // places in list, in the order of their keys
+	arena []byte     // positions, layout parts and rows
 }
 
 // aheadRow is one row of a block. The ranges are of the arena.
@@ -92,6 +100,10 @@ func (it *RowIter) nextAhead() (ok bool, err error) {
 // fill reads the next block.
 func (it *RowIter) fill() error {
 	h := &it.ahead
+	if h.list == nil {
+		// Clients send thousands of statements with some hundred row ids each.
+		h.block, it.t.spare = it.t.spare, block{}
+	}
 	h.list, h.at, h.arena = h.list[:0], 0, h.arena[:0]
 	n := h.size
 	if it.bare == nil && !it.src.open {
@@ -197,14 +209,22 @@ func (it *RowIter) fillRows() error {
 func (it *RowIter) find(c *cursor, key []byte) ([]byte, bool, error) {
 	if it.frozen != nil {
 		it.probe.key = key
-		if e, ok := it.frozen.Get(&it.probe); ok {
+		if e, ok := it.frozen.GetHint(&it.probe, &it.ahead.hint); ok {
 			return e.val, !e.del, nil
 		}
 	}
 	return c.find(key)
 }
 
-func (h *ahead) close() error { return errors.Join(h.locators.close(), h.rows.close()) }
+// closeAhead ends it and leaves its block to the next scan.
+func (it *RowIter) closeAhead() error {
+	h := &it.ahead
+	if cap(h.list) > cap(it.t.spare.list) && cap(h.arena) <= 2*aheadBytes {
+		it.t.spare = h.block
+	}
+	h.block = block{}
+	return errors.Join(h.locators.close(), h.rows.close())
+}
 
 // cursorSteps is how far a cursor goes on step by step before it seeks.
 const cursorSteps = 8

@@ -19,7 +19,7 @@ func (it *RowIter) nextLookup() bool {
 		case found:
 			return true
 		case it.ahead.ended:
-			it.ahead.list = nil
+			it.ahead.list = it.ahead.list[:0]
 			return it.fail(nil)
 		case it.readAhead():
 			if err := it.fill(); err != nil {

@@ -327,7 +327,7 @@ func (it *RowIter) Close() error {
 	if it.src.open {
 		err = errors.Join(err, it.src.close())
 	}
-	err = errors.Join(err, it.ahead.close())
+	err = errors.Join(err, it.closeAhead())
 	if it.v != nil {
 		it.t.cat.release(it.v)
 		it.v = nil

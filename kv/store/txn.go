@@ -52,6 +52,7 @@ type Txn struct {
 	newKey   []byte
 	locKey   []byte
 	valueBuf []byte
+	spare    block // of a scan that has ended
 
 	counter struct {
 		storage uint64
@@ -333,6 +334,7 @@ func (t *Txn) finish(committed bool) {
 	}
 	t.main, t.temp = space{}, space{}
 	t.deps, t.stays, t.scratch, t.recheck, t.finders = nil, nil, nil, nil, nil
+	t.spare = block{}
 }
 
 // reader returns the committed state that sp is read from.

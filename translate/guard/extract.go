@@ -193,9 +193,9 @@ func (c *commit) table(tbl *rel.Table) error {
 	}
 	switch tbl.Name {
 	case snapshotTable:
-		return collect(c, r, &b.Snapshots, relation.snapshot)
+		return collectGone(c, r, &b.Snapshots, relation.snapshot, relation.snapshotID)
 	case changesTable:
-		return collect(c, r, &b.Logs, relation.changes)
+		return collectGone(c, r, &b.Logs, relation.changes, relation.changesOf)
 	case schemaTable:
 		return collect(c, r, &b.Schemas, relation.schema)
 	case tableTable:
@@ -326,6 +326,12 @@ func (c *commit) columnStats(r relation) error {
 
 // collect reads the changes of one table into rows.
 func collect[T any](c *commit, r relation, rows *conflict.Rows[T], read func(relation, row.Tuple) T) error {
+	return collectGone(c, r, rows, read, read)
+}
+
+// collectGone is collect with another form of the rows that are removed: an expiry removes
+// hundreds of thousands of snapshots, of which only the ids are asked for.
+func collectGone[T any](c *commit, r relation, rows *conflict.Rows[T], read, gone func(relation, row.Tuple) T) error {
 	err := c.txn.Changes(r.tbl, func(ch store.RowChange) bool {
 		switch {
 		case ch.Before == nil && ch.After == nil:
@@ -333,7 +339,10 @@ func collect[T any](c *commit, r relation, rows *conflict.Rows[T], read func(rel
 			c.nulls(r, ch.After)
 			rows.Added = append(rows.Added, read(r, ch.After))
 		case ch.After == nil:
-			rows.Removed = append(rows.Removed, read(r, ch.Before))
+			if n := len(rows.Removed); n == cap(rows.Removed) {
+				rows.Removed = slices.Grow(rows.Removed, n+1) // doubles, which append does not
+			}
+			rows.Removed = append(rows.Removed, gone(r, ch.Before))
 		case !bytes.Equal(ch.Before, ch.After):
 			c.nulls(r, ch.After)
 			rows.Changed = append(rows.Changed, conflict.Edit[T]{Before: read(r, ch.Before), After: read(r, ch.After)})

@@ -16,6 +16,16 @@ func (r relation) snapshot(t row.Tuple) lake.Snapshot {
 	return s
 }
 
+// snapshotID is a snapshot of which nothing else is known.
+func (r relation) snapshotID(t row.Tuple) lake.Snapshot {
+	return lake.Snapshot{ID: r.num(t, "snapshot_id")}
+}
+
+// changesOf says which snapshot changes are of, and nothing else.
+func (r relation) changesOf(t row.Tuple) lake.Changes {
+	return lake.Changes{SnapshotID: r.num(t, "snapshot_id")}
+}
+
 func (r relation) changes(t row.Tuple) lake.Changes {
 	c := lake.Changes{SnapshotID: r.num(t, "snapshot_id"), Message: r.text(t, "commit_message")}
 	if v := r.field(t, "changes_made"); v != nil {
