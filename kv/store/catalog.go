@@ -65,6 +65,7 @@ type Catalog struct {
 	turns *turns
 
 	followed atomic.Pointer[following] // set under seqMu
+	trails   atomic.Pointer[[]*Trail]  // replaced under mu, and under seqMu too when it grows
 }
 
 // Name returns the catalog's present name.
@@ -140,6 +141,7 @@ func (c *Catalog) reloadLocked() error {
 		for _, old := range c.cur.schema.tables.Items() {
 			c.lastMod[old.t.Storage] = v.seq
 		}
+		c.loseTrails(v.seq)
 	}
 	c.cur = v
 	c.epoch, c.base = epoch, v.seq

@@ -163,6 +163,7 @@ type group struct {
 	written map[string]*entry
 	touched map[uint64]bool // storages that accepted members wrote rows of
 	dropped []uint64        // storages that accepted members emptied
+	trail   []trailRow      // rows that trails ask for
 	sync    bool
 	hurried bool // a member is not in the background
 	n       int  // accepted members
@@ -595,6 +596,7 @@ func (g *group) add(t *Txn, next *schema) error {
 		return err
 	}
 	g.next = next
+	g.leave(t)
 	for i := range t.deps {
 		g.touched[t.deps[i].storage] = true
 	}

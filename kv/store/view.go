@@ -174,6 +174,7 @@ func (c *Catalog) publish(g *group, seq uint64, markOID uint32, markID uint64) b
 	}
 	v := &view{seq: seq, epoch: g.base.epoch, schema: g.next, sync: g.sync}
 	c.cur = v
+	c.followTrails(g, seq)
 	c.newest.Store(seq)
 	if !g.sync && len(c.flying) == 0 {
 		c.setStable(v)
