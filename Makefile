@@ -12,7 +12,7 @@ endif
 # How long each fuzz target runs in fuzz-short and test.
 FUZZTIME ?= 1s
 
-.PHONY: all build worker quickstart test unit worker-test e2e bench fuzz-short race lint generate clean
+.PHONY: all build worker quickstart quickstart-materialize test unit worker-test e2e bench fuzz-short race lint generate clean
 
 all: build
 
@@ -27,6 +27,10 @@ worker:
 # Build, start on a temporary folder, run a lake session through a real DuckDB.
 quickstart: build
 	sh scripts/quickstart.sh
+
+# The same for the project of scripts in examples/shop; the graph's page is graph.html.
+quickstart-materialize: build worker
+	sh scripts/quickstart-materialize.sh
 
 # The whole suite: lint and unit tests, a short run of every fuzz target, the worker's tests, end-to-end tests. Totals are the last lines.
 test:

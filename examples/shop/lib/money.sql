@@ -1,0 +1,2 @@
+-- macros
+CREATE MACRO cents(x) AS CAST(x AS DECIMAL(18, 2));
