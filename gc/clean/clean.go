@@ -103,6 +103,7 @@ func (j job) run(ctx context.Context, req *gc.Request, dry bool) (gc.Result, err
 	if err != nil {
 		return gc.Result{}, err
 	}
+	defer func() { r.watch.close() }()
 	return r.ended(ctx, j.do(r, ctx))
 }
 

@@ -111,7 +111,7 @@ func (r *run) due(ctx context.Context, after []byte, only map[int64]*file) (due 
 		return nil, nil, err
 	}
 	due, err = r.twins(ctx, v, due, func(n *named, e Entry) bool { return n == own && !rules.Due(e) })
-	r.watch = v.watch(due)
+	r.watches(v.watch(due))
 	return due, next, err
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/eiderdb/eider/gc/meta"
 	"github.com/eiderdb/eider/kv"
+	"github.com/eiderdb/eider/kv/rel"
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/lake"
 	"github.com/eiderdb/eider/lake/files"
@@ -32,6 +33,9 @@ type inventory struct {
 	txns  []*store.Txn
 	lakes []named
 	at    map[uint32]uint64 // by the catalog's oid, the commit that its newest state is of
+	// trails have, by the catalog's oid, the rows that may name files and are committed from here
+	// on. A watch takes them over.
+	trails map[uint32]*store.Trail
 }
 
 // named is one lake in one view.
@@ -42,9 +46,27 @@ type named struct {
 	newest  bool
 }
 
+// trailLimit bounds what is remembered of the rows that are committed while files are deleted, in
+// bytes of a catalog. Beyond it the tables are read again.
+const trailLimit = 16 << 20
+
+// trail begins to remember the rows of tables that may name files. What is not in it can be read by
+// transactions that begin now.
+func trail(ctx context.Context, cat *store.Catalog) (*store.Trail, error) {
+	t := cat.Trail(trailLimit, func(tbl *rel.Table) bool {
+		_, ok := tbl.Column("path")
+		return ok && tbl.Name != scheduleTable
+	})
+	if err := cat.AwaitStable(ctx); err != nil {
+		t.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
 // take looks at all catalogs. It must be closed.
 func take(ctx context.Context, st *store.Store) (*inventory, error) {
-	v := &inventory{at: map[uint32]uint64{}}
+	v := &inventory{at: map[uint32]uint64{}, trails: map[uint32]*store.Trail{}}
 	for _, c := range st.Catalogs() {
 		cat, err := st.Catalog(c.Name)
 		if errors.Is(err, store.ErrNotFound) {
@@ -60,7 +82,10 @@ func take(ctx context.Context, st *store.Store) (*inventory, error) {
 	return v, nil
 }
 
-func (v *inventory) catalog(ctx context.Context, cat *store.Catalog) error {
+func (v *inventory) catalog(ctx context.Context, cat *store.Catalog) (err error) {
+	if v.trails[cat.OID()], err = trail(ctx, cat); err != nil {
+		return err
+	}
 	txn := cat.Begin(store.TxnOptions{Isolation: store.RepeatableRead, ReadOnly: true})
 	v.txns = append(v.txns, txn)
 	if err := txn.EnsureSnapshot(); err != nil {
@@ -88,6 +113,11 @@ func (v *inventory) catalog(ctx context.Context, cat *store.Catalog) error {
 }
 
 func (v *inventory) close() error {
+	for _, t := range v.trails {
+		if t != nil {
+			t.Close()
+		}
+	}
 	var errs []error
 	for _, t := range v.txns {
 		if err := t.Rollback(); !errors.Is(err, store.ErrTxnDone) {
@@ -169,6 +199,11 @@ var errStopped = errors.New("clean: stopped")
 // namesOf reads one table. Any with a column "path" may name files, also one that this
 // server does not know.
 func (n *named) namesOf(ctx context.Context, t meta.Table, yield func(string, bool) bool) error {
+	return n.namesIn(t, yield, func(fn func(r *meta.Row) error) error { return t.Scan(ctx, fn) })
+}
+
+// namesIn is namesOf for the rows that each goes through.
+func (n *named) namesIn(t meta.Table, yield func(string, bool) bool, each func(fn func(r *meta.Row) error) error) error {
 	path, _ := t.Descriptor().Column("path")
 	if !meta.IsText(path.Type) {
 		return fmt.Errorf("%w: %s.%s: the path is not text", ErrShape, n.lake.Name(), t.Name())
@@ -184,7 +219,7 @@ func (n *named) namesOf(ctx context.Context, t meta.Table, yield func(string, bo
 		}
 	}
 	col := t.Column("path")
-	return t.Scan(ctx, func(r *meta.Row) error {
+	return each(func(r *meta.Row) error {
 		text, ok := col.Text(r)
 		if !ok {
 			return nil // NULL names nothing

@@ -265,7 +265,7 @@ func (r *run) judge(ctx context.Context, where *search, listed []*file) (found [
 		}
 	}
 	found, err = r.twins(ctx, v, found, func(*named, Entry) bool { return true })
-	r.watch = v.watch(found)
+	r.watches(v.watch(found))
 	return found, err
 }
 

@@ -251,6 +251,7 @@ func (r *run) purgeRound(ctx context.Context, due []Kept) error {
 		return err
 	}
 	live, err := v.live(ctx)
+	r.watches(v.watch(nil))
 	if err = errors.Join(err, v.close()); err != nil {
 		return err
 	}
@@ -270,7 +271,7 @@ func (r *run) purgeRound(ctx context.Context, due []Kept) error {
 			all = append(all, f)
 		}
 	}
-	r.watch = v.watch(all)
+	r.watch.files = all
 	for len(all) > 0 {
 		n := min(len(all), r.o.Chunk)
 		stores, err := r.stores(ctx, all[:n])

@@ -1,13 +1,16 @@
 package clean
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/eiderdb/eider/gc/meta"
 	"github.com/eiderdb/eider/kv"
+	"github.com/eiderdb/eider/kv/row"
 	"github.com/eiderdb/eider/kv/store"
 	"github.com/eiderdb/eider/lake/paths"
 )
@@ -16,14 +19,62 @@ import (
 // looked at. The schedule keeps a lake from registering a file by the name that the schedule has;
 // another lake, or another spelling, only this finds.
 type watch struct {
-	at    map[uint32]uint64 // by the catalog's oid, the commit that was looked at last
-	files []*file
-	bases map[string]struct{} // last parts of the files' names; nil: not made yet
-	loose bool                // there is one whose last part does not tell
+	at     map[uint32]uint64 // by the catalog's oid, the commit that was looked at last
+	trails map[uint32]*store.Trail
+	lakes  map[lakeKey]*lakeState // as they were looked at last, in their newest state
+	files  []*file
+	bases  map[string]struct{} // last parts of the files' names; nil: not made yet
+	loose  bool                // there is one whose last part does not tell
+	read   int64               // rows that were looked at
 }
 
-// watch watches files from the moment of the inventory on.
-func (v *inventory) watch(all []*file) *watch { return &watch{at: v.at, files: all} }
+// lakeKey names a lake: the oids of its catalog and its metadata schema.
+type lakeKey struct{ catalog, schema uint32 }
+
+// lakeState is what says whether the rows that were looked at name the same files still.
+type lakeState struct {
+	layout *paths.Layout
+	shapes map[uint32]uint64 // by the oid of a table, the version of its descriptor
+}
+
+// shapesOf are the tables that may name files.
+func shapesOf(l meta.Lake) map[uint32]uint64 {
+	m := map[uint32]uint64{}
+	for t := range l.Tables(meta.Prefix) {
+		if !skipped(t) {
+			m[t.Descriptor().OID] = t.Descriptor().Version
+		}
+	}
+	return m
+}
+
+// watch watches from the moment of the inventory on, until it is closed.
+func (v *inventory) watch(all []*file) *watch {
+	w := &watch{at: v.at, trails: v.trails, lakes: map[lakeKey]*lakeState{}, files: all}
+	v.trails = nil
+	for _, n := range v.lakes {
+		if n.newest {
+			w.lakes[lakeKey{n.lake.Txn().Catalog().OID(), n.lake.Schema()}] = &lakeState{n.layout, shapesOf(n.lake)}
+		}
+	}
+	return w
+}
+
+// close ends it; w may be nil.
+func (w *watch) close() {
+	if w == nil {
+		return
+	}
+	for _, t := range w.trails {
+		t.Close()
+	}
+}
+
+// watches takes a watch in place of the last one.
+func (r *run) watches(w *watch) {
+	r.watch.close()
+	r.watch = w
+}
 
 // unnamed looks at what was committed since the last look, and takes those of some watched
 // files that no row names. It must come right before they go.
@@ -67,11 +118,18 @@ func (w *watch) look(ctx context.Context, st *store.Store) error {
 }
 
 func (w *watch) catalog(ctx context.Context, cat *store.Catalog, found *paths.Set) (err error) {
+	oid := cat.OID()
+	if w.trails[oid] == nil { // it is new
+		if w.trails[oid], err = trail(ctx, cat); err != nil {
+			delete(w.trails, oid)
+			return err
+		}
+	}
 	// What is on its way to stable storage is no state that a reader gets, and will be one.
 	if err := cat.AwaitStable(ctx); err != nil {
 		return err
 	}
-	seq, known := w.at[cat.OID()]
+	seq, known := w.at[oid]
 	if known && cat.Seq() == seq {
 		return nil
 	}
@@ -89,57 +147,104 @@ func (w *watch) catalog(ctx context.Context, cat *store.Catalog, found *paths.Se
 		return err
 	}
 	views = append(views, held...)
+	news := map[lakeKey]*lakeState{}
 	for i, t := range views {
 		if of, _ := t.ViewSeq(); known && of <= seq {
 			continue
 		}
 		for _, l := range meta.Lakes(t) {
-			err := w.lake(ctx, l, seq, known, found)
+			k := lakeKey{oid, l.Schema()}
+			was := w.lakes[k]
+			if !known {
+				was = nil
+			}
+			is, err := w.lake(ctx, l, seq, was, found)
 			if errors.Is(err, kv.ErrEngineRestarted) && i > 0 {
 				break // its reader fails with the same error
 			}
 			if err != nil {
 				return fmt.Errorf("lake %s: %w", l.Name(), err)
 			}
+			if i == 0 {
+				news[k] = is
+			}
 		}
 	}
-	w.at[cat.OID()], _ = txn.ViewSeq()
+	maps.DeleteFunc(w.lakes, func(k lakeKey, _ *lakeState) bool { return k.catalog == oid })
+	maps.Copy(w.lakes, news)
+	w.at[oid], _ = txn.ViewSeq()
+	w.trails[oid].Forget(w.at[oid])
 	return nil
 }
 
-// lake reads the tables that have changed since a commit; all of them when folders have, by
-// which names are resolved.
-func (w *watch) lake(ctx context.Context, l meta.Lake, seq uint64, known bool, found *paths.Set) error {
+// lake looks at the rows that have come since a commit, at which the lake was as was says; at all
+// rows of a table that is another than then, and of all tables when folders are by which their
+// names are resolved. A nil state is that of a lake that was not there.
+func (w *watch) lake(ctx context.Context, l meta.Lake, seq uint64, was *lakeState, found *paths.Set) (*lakeState, error) {
 	changed := func(t meta.Table) bool {
-		return t.Exists() && (!known || l.Txn().ChangedSince(t.Descriptor(), seq))
+		return t.Exists() && (was == nil || l.Txn().ChangedSince(t.Descriptor(), seq))
 	}
-	all := false
+	moved := was == nil
 	for _, name := range []string{metadataTable, schemaTable, tableTable} {
-		all = all || changed(l.Table(name))
+		moved = moved || changed(l.Table(name))
 	}
-	var n *named
+	is, all := &lakeState{shapes: shapesOf(l)}, false
+	if moved {
+		layout, err := layoutOf(ctx, l)
+		if err != nil {
+			return nil, err
+		}
+		is.layout, all = layout, was == nil || !layout.Extends(was.layout)
+	} else {
+		is.layout = was.layout
+	}
+	n := &named{lake: l, layout: is.layout}
 	for t := range l.Tables(meta.Prefix) {
-		if skipped(t) || !all && !changed(t) {
+		if skipped(t) {
 			continue
 		}
-		if n == nil {
-			layout, err := layoutOf(ctx, l)
-			if err != nil {
-				return err
-			}
-			n = &named{lake: l, layout: layout}
+		d := t.Descriptor()
+		whole := all || was.shapes[d.OID] != d.Version
+		if !whole && !changed(t) {
+			continue
 		}
-		var bad error
-		err := n.namesOf(ctx, t, func(name string, whole bool) bool {
-			if w.may(name) {
-				bad = keep(found, name, whole)
+		each := func(fn func(r *meta.Row) error) error { return t.Scan(ctx, fn) }
+		if !whole {
+			if rows, ok := w.trails[l.Txn().Catalog().OID()].Since(d, seq); ok {
+				each = func(fn func(r *meta.Row) error) error { return eachTuple(ctx, t, rows, fn) }
 			}
-			return bad == nil
+		}
+		if err := w.rows(n, t, each, found); err != nil {
+			return nil, err
+		}
+	}
+	return is, nil
+}
+
+// rows adds the names of some rows of a table that may be those of watched files.
+func (w *watch) rows(n *named, t meta.Table, each func(fn func(r *meta.Row) error) error, found *paths.Set) error {
+	var bad error
+	err := n.namesIn(t, func(name string, whole bool) bool {
+		if w.may(name) {
+			bad = keep(found, name, whole)
+		}
+		return bad == nil
+	}, func(fn func(r *meta.Row) error) error {
+		return each(func(r *meta.Row) error {
+			w.read++
+			return fn(r)
 		})
-		if bad != nil {
-			return bad
+	})
+	return cmp.Or(bad, err)
+}
+
+// eachTuple calls fn for rows that were remembered.
+func eachTuple(ctx context.Context, t meta.Table, rows []row.Tuple, fn func(r *meta.Row) error) error {
+	for i, x := range rows {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
-		if err != nil {
+		if err := fn(&meta.Row{Table: t, Tuple: x}); err != nil {
 			return err
 		}
 	}

@@ -37,6 +37,27 @@ func NewLayout(dataPath string, schemas []lake.Schema, tables []lake.Table) *Lay
 	return l
 }
 
+// Extends says that every file that old tells the place of has the same place in l, which may have
+// more schemas and tables.
+func (l *Layout) Extends(old *Layout) bool {
+	return l.DataPath == old.DataPath && extends(l.schemas, old.schemas) && extends(l.tables, old.tables)
+}
+
+func extends[T comparable](all, old map[int64][]T) bool {
+	for id, were := range old {
+		are := all[id]
+		if len(are) != len(were) {
+			return false
+		}
+		for _, p := range were {
+			if !contains(are, p) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 func contains[T comparable](all []T, one T) bool {
 	for _, a := range all {
 		if a == one {
