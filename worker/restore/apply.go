@@ -219,8 +219,8 @@ func (w *writer) files(table int64, files []file, partition int64) {
 		id := w.next.nextFileID
 		w.next.nextFileID++
 		rows, bytes = rows+f.rows, bytes+f.bytes
-		w.add("INSERT INTO %s (data_file_id, table_id, begin_snapshot, path, path_is_relative, file_format, record_count, file_size_bytes, footer_size, partition_id) VALUES (%d, %d, %d, %s, true, 'parquet', %d, %d, %d, %s)",
-			w.rel("ducklake_data_file"), id, table, w.next.id, duck.Literal(f.name), f.rows, f.bytes, f.footer, orNull(fmt.Sprint(partition), len(f.partition) > 0))
+		w.add("INSERT INTO %s (data_file_id, table_id, begin_snapshot, path, path_is_relative, file_format, record_count, file_size_bytes, footer_size, partition_id, encryption_key) VALUES (%d, %d, %d, %s, true, 'parquet', %d, %d, %d, %s, %s)",
+			w.rel("ducklake_data_file"), id, table, w.next.id, duck.Literal(f.name), f.rows, f.bytes, f.footer, orNull(fmt.Sprint(partition), len(f.partition) > 0), literalOrNull(f.key, f.key != ""))
 		for _, p := range f.partition {
 			w.add("INSERT INTO %s (data_file_id, table_id, partition_key_index, partition_value) VALUES (%d, %d, %d, %s)", w.rel("ducklake_file_partition_value"), id, table, p.index, literalOrNull(p.value, !p.null))
 		}

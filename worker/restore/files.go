@@ -2,6 +2,7 @@ package restore
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"os"
 	"strconv"
@@ -26,6 +27,7 @@ const mostBytes = 512 << 20
 type file struct {
 	full, name          string // whole path, and the part after the table's folder
 	rows, bytes, footer int64
+	key                 string // base64, "" when it is not encrypted
 	stats               []columnStats
 	partition           []partitionValue // none when it is not partitioned
 }
@@ -39,8 +41,9 @@ type columnStats struct {
 }
 
 // write writes the rows of a table at a snapshot into new files in its folder, one or more for
-// each partition. DuckDB bounds the size only of files without partition.
-func write(ctx context.Context, db *duck.DB, lakeName string, o *Object, n int64, cols []column, keys []partitionKey, to target) ([]file, error) {
+// each partition. DuckDB bounds the size only of files without partition. With a key the files
+// are encrypted.
+func write(ctx context.Context, db *duck.DB, lakeName string, o *Object, n int64, cols []column, keys []partitionKey, to target, key []byte) ([]file, error) {
 	if !strings.Contains(to.folder, "://") {
 		if err := os.MkdirAll(to.folder, 0o755); err != nil {
 			return nil, err
@@ -57,9 +60,13 @@ func write(ctx context.Context, db *duck.DB, lakeName string, o *Object, n int64
 	if to.hive {
 		folders = len(keys)
 	}
+	options := by.options
+	if key != nil {
+		options += ", ENCRYPTION_CONFIG {footer_key_value: " + blob(key) + "}"
+	}
 	sql := fmt.Sprintf("COPY (SELECT %s FROM %s.%s.%s AT (VERSION => %d)) TO %s (FORMAT parquet, FIELD_IDS %s, RETURN_STATS, %s, FILENAME_PATTERN 'ducklake-{uuidv7}', APPEND)",
 		strings.Join(names, ", "), duck.Ident(lakeName), duck.Ident(o.Schema), duck.Ident(o.Name), n, duck.Literal(strings.TrimSuffix(to.folder, "/")),
-		fieldIDs(append(by.columns, column{id: rowIDField, name: rowIDName}), ""), by.options)
+		fieldIDs(append(by.columns, column{id: rowIDField, name: rowIDName}), ""), options)
 	rows, err := db.Transact(ctx, sql)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s at snapshot %d: %w", ErrUnreadable, o.name(), n, err)
@@ -68,7 +75,9 @@ func write(ctx context.Context, db *duck.DB, lakeName string, o *Object, n int64
 	leaves(by.columns, "", ids)
 	var list []file
 	for _, row := range rows {
-		f := file{full: fmt.Sprint(row[0]), rows: number(row[1]), bytes: number(row[2]), footer: number(row[3])}
+		f := file{
+			full: fmt.Sprint(row[0]), rows: number(row[1]), bytes: number(row[2]), footer: number(row[3]), key: base64.StdEncoding.EncodeToString(key),
+		}
 		f.name = lastParts(f.full, folders)
 		if stats, ok := row[4].(duckdb.OrderedMap); ok {
 			f.stats = statsOf(stats, ids)
@@ -87,6 +96,15 @@ func write(ctx context.Context, db *duck.DB, lakeName string, o *Object, n int64
 		}
 	}
 	return list, nil
+}
+
+// blob is a literal of bytes.
+func blob(b []byte) string {
+	var s strings.Builder
+	for _, c := range b {
+		fmt.Fprintf(&s, `\x%02X`, c)
+	}
+	return "'" + s.String() + "'::BLOB"
 }
 
 // fieldIDs writes the ids of columns as COPY takes them.

@@ -17,8 +17,6 @@ var (
 	// ErrUnreadable is returned when the old version cannot be read, for one because its
 	// files are gone.
 	ErrUnreadable = errors.New("the old version cannot be read")
-	// ErrEncrypted is returned for lakes whose files are encrypted.
-	ErrEncrypted = errors.New("a lake with encrypted files cannot be restored")
 	// ErrOutcome is returned when the commit may have been done or not: the connection broke in
 	// it, or the server failed. The files that were written for it stay.
 	ErrOutcome = errors.New("it is not known whether the new snapshot was committed, so its files were kept: look at the newest snapshot before you restore again")

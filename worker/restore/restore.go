@@ -2,8 +2,10 @@ package restore
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
@@ -31,6 +33,8 @@ type Options struct {
 	DryRun bool
 	// Author is who is named in the new snapshot; "" for nobody.
 	Author string
+	// Random makes the keys of an encrypted lake's new files; crypto/rand's when nil.
+	Random io.Reader
 }
 
 // Result is what was done, or would be.
@@ -60,12 +64,17 @@ type run struct {
 	// may have been.
 	named map[target]bool
 	used  bool
+	// encrypted says that the lake's files are.
+	encrypted bool
 }
 
 // Run makes a snapshot that is equal to an old one, or finds out what that would do.
 func Run(ctx context.Context, o Options) (Result, error) {
 	if o.Schema == "" {
 		o.Schema = "public"
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
 	}
 	cfg, err := pgx.ParseConfig(o.DSN)
 	if err != nil {
@@ -207,9 +216,7 @@ func (r *run) plan(ctx context.Context, rd *reader, now head) (then, cur *Versio
 	if err := rd.tx.QueryRow(ctx, "SELECT count(*) FROM "+rd.rel("ducklake_metadata")+" WHERE key = 'encrypted' AND lower(value) = 'true'").Scan(&encrypted); err != nil {
 		return nil, nil, err
 	}
-	if encrypted > 0 {
-		return nil, nil, ErrEncrypted
-	}
+	r.encrypted = encrypted > 0
 	if then, err = rd.version(ctx, r.res.Snapshot); err != nil {
 		return nil, nil, err
 	}
@@ -289,9 +296,29 @@ func (r *run) write(ctx context.Context, rd *reader, o *Object) error {
 	if err != nil {
 		return err
 	}
-	files, err := write(ctx, r.o.DB, r.o.Lake, o, r.res.Snapshot, cols, keys, to)
+	key, err := r.newKey()
+	if err != nil {
+		return err
+	}
+	files, err := write(ctx, r.o.DB, r.o.Lake, o, r.res.Snapshot, cols, keys, to, key)
 	r.written[to] = files
 	return err
+}
+
+// keyBytes is how long DuckLake's keys are.
+const keyBytes = 16
+
+// newKey makes a key for files that are to be encrypted, as DuckLake makes one for each INSERT;
+// nil in a lake whose files are not.
+func (r *run) newKey() ([]byte, error) {
+	if !r.encrypted {
+		return nil, nil
+	}
+	key := make([]byte, keyBytes)
+	if _, err := io.ReadFull(r.o.Random, key); err != nil {
+		return nil, fmt.Errorf("make a key: %w", err)
+	}
+	return key, nil
 }
 
 // name returns the files of a table that was written, and notes that they get a snapshot.
