@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/eiderdb/eider/materialize/annotate"
@@ -66,7 +67,9 @@ func node(s *project.Script, reads *Analysis) graph.Script {
 			}
 			continue
 		}
-		n.Triggers = append(n.Triggers, graph.Trigger{Asset: tableAsset(t.Asset).String()})
+		a := t.Asset
+		a.Path = strings.TrimSuffix(strings.TrimSuffix(a.Path, annotate.PartitionPlaceholder), "/") // a slice of a table is of that table
+		n.Triggers = append(n.Triggers, graph.Trigger{Asset: tableAsset(a).String()})
 	}
 	if h.Partitioned != nil {
 		n.Partition = h.Partitioned.Kind
