@@ -4,9 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/eiderdb/eider/materialize/annotate"
 	"github.com/eiderdb/eider/materialize/classify"
@@ -95,12 +98,16 @@ func Analyse(ctx context.Context, db parser, p *project.Project, s *project.Scri
 	for _, st := range s.SQL.Setup {
 		a.setup(classify.SubstitutePartition(st.Text, "p"))
 	}
+	for _, st := range s.SQL.Setup {
+		a.mentioned(st.Text)
+	}
 	tree, err := a.tree(classify.SubstitutePartition(s.SQL.Output.Text, "p"))
 	if err != nil {
 		return a.out, err
 	}
 	read, err := a.read(tree)
 	if err != nil {
+		a.mentioned(s.SQL.Output.Text)
 		a.out.Unknown = err.Error()
 		return a.out, a.err
 	}
@@ -155,6 +162,9 @@ func (a *analyser) setup(sql string) {
 		return
 	}
 	if m := useForm.FindStringSubmatch(sql); m != nil {
+		if len(a.temps) > 0 {
+			a.unknown("it says USE after it made something temporary, in which names meant something else")
+		}
 		a.use = lineage.TableRef{Catalog: unquote(m[1]), Schema: plan.DefaultSchema}
 		if m[2] != "" {
 			a.use.Schema = unquote(m[2])
@@ -162,7 +172,7 @@ func (a *analyser) setup(sql string) {
 		return
 	}
 	if m := tempForm.FindStringSubmatch(sql); m != nil {
-		a.temps["t "+strings.ToLower(unquote(m[1]))] = temp{sql: m[2]}
+		a.temporary("t ", m[1], temp{sql: m[2]})
 		return
 	}
 	if m := macroForm.FindStringSubmatch(sql); m != nil {
@@ -172,8 +182,18 @@ func (a *analyser) setup(sql string) {
 		} else {
 			sql = "SELECT " + sql
 		}
-		a.temps[kind+strings.ToLower(unquote(m[1]))] = temp{sql: sql, params: params(m[2])}
+		a.temporary(kind, m[1], temp{sql: sql, params: params(m[2])})
 	}
+}
+
+// temporary notes what a name of the script's own stands for. Where there are two of a name it depends on
+// OR REPLACE and IF NOT EXISTS which one counts, and the one may read the other.
+func (a *analyser) temporary(kind, name string, t temp) {
+	key := kind + strings.ToLower(unquote(name))
+	if _, twice := a.temps[key]; twice {
+		a.unknown("it makes %s twice", unquote(name))
+	}
+	a.temps[key] = t
 }
 
 // params are the names of a macro's parameters; a default follows its name after := .
@@ -263,6 +283,23 @@ func (a *analyser) lake(alias string) string {
 		return own
 	}
 	return ""
+}
+
+// mentioned attaches the lakes that a text has as the first part of a name. It is for what is read without a
+// tree: statements before the SELECT, whose names may not come up in it, and a PIVOT.
+func (a *analyser) mentioned(sql string) {
+	if _, ok := plan.ParseAttach(sql); ok {
+		return
+	}
+	for _, name := range append(slices.Sorted(maps.Keys(a.project.Config.Lakes)), a.script.Asset().Lake()) {
+		if name == "" {
+			continue
+		}
+		form := regexp.MustCompile(`(?i)(?:^|[^\p{L}\p{N}_$"'./\\])(?:` + regexp.QuoteMeta(name) + `|` + regexp.QuoteMeta(pgx.Identifier{name}.Sanitize()) + `)\s*\.`)
+		if form.MatchString(sql) {
+			a.lake(name)
+		}
+	}
 }
 
 func (a *analyser) attach(alias, lake string) {

@@ -31,12 +31,16 @@ type attempt struct {
 	plan  *plan.Plan
 	lake  Lake // the target's
 	store *state.Store
-	db    Engine
-	reads Analysis
-	run   state.Run
-	notes []state.Event
+	// source is another connection to the target's catalog, for what is read of it.
+	source *state.Source
+	db     Engine
+	reads  Analysis
+	run    state.Run
+	notes  []state.Event
 	// writing says that a transaction is open in DuckDB.
 	writing bool
+	// begun says that there is a record of the run.
+	begun bool
 }
 
 // Run makes one attempt of one job. What is refused before anything is written is an ErrInput; a
@@ -112,10 +116,10 @@ func (a *attempt) do(ctx context.Context) error {
 	if s.Header.Materialize.Manual {
 		a.run.Strategy = "manual"
 	}
+	defer a.close(ctx)
 	if err := a.prepare(ctx); err != nil {
 		return err
 	}
-	defer a.close(ctx)
 	if a.store != nil {
 		if done, err := a.begin(ctx); done || err != nil {
 			return err
@@ -153,11 +157,9 @@ func (a *attempt) prepare(ctx context.Context) (err error) {
 		return a.refuse(&plan.Error{Err: plan.ErrInput, Line: s.Header.Materialize.Line, Message: err.Error()})
 	}
 	// That there is a lake is looked at before tables are made beside it.
-	src, err := state.OpenSource(ctx, a.lake.DSN, a.lake.Schema)
-	if err != nil {
+	if a.source, err = state.OpenSource(ctx, a.lake.DSN, a.lake.Schema); err != nil {
 		return a.unreachable(a.lake, err)
 	}
-	_ = src.Close(ctx)
 	a.store, err = state.Open(ctx, a.lake.DSN, state.Options{Now: a.o.Now, NewID: a.o.NewID})
 	if err != nil {
 		return a.unreachable(a.lake, err)
@@ -209,24 +211,29 @@ func (a *attempt) begin(ctx context.Context) (done bool, err error) {
 	}
 	if err := a.store.Add(ctx, &a.run, state.Skipped); err != nil {
 		a.event(Note, err.Error())
+		a.run.ID = ""
 	}
 	a.run.Status = state.Skipped
 	a.report(Event{Kind: Ended, Text: why})
 	return true, nil
 }
 
-// open opens DuckDB, does the setup, finds out what is read, and makes the plan anew with the columns.
+// open opens DuckDB, finds out what is read, and notes the snapshots from which it is: before the first
+// statement of the script, and also for a run that comes to none. A watch that does not know what a failed run had
+// seen would make it again at once.
 func (a *attempt) open(ctx context.Context) (err error) {
-	if a.db, err = a.Open(ctx); err != nil {
-		return err
+	if a.db, err = a.Open(ctx); err == nil {
+		if a.reads, err = Analyse(ctx, a.db, a.Project, a.job.Script, nil); err != nil {
+			err = fmt.Errorf("%s: %w", a.job.Script.File, err)
+		}
 	}
-	if a.plan == nil {
-		return nil
+	if err != nil && a.reads.Unknown == "" {
+		a.reads.Unknown = "what it reads was not found out"
 	}
-	if a.reads, err = Analyse(ctx, a.db, a.Project, a.job.Script, nil); err != nil {
-		return fmt.Errorf("%s: %w", a.job.Script.File, err)
+	if a.store != nil {
+		a.sources(ctx)
 	}
-	return nil
+	return err
 }
 
 // execute does the run's statements. It begins the record.
@@ -247,7 +254,6 @@ func (a *attempt) execute(ctx context.Context) error {
 			return a.located(st, err)
 		}
 	}
-	a.sources(ctx)
 	if err := a.probe(ctx); err != nil {
 		return err
 	}
@@ -313,16 +319,34 @@ func (a *attempt) probe(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%s:%d: %w", a.job.Script.File, a.job.Script.SQL.Output.Line, err)
 	}
-	table, err := a.tableColumns(ctx)
+	// The catalog is asked for the table's columns: DuckDB would read those of all tables first.
+	schema, name := plan.SplitTable(a.job.Script.Asset().Table())
+	names, err := a.source.Columns(ctx, state.TableName{Schema: schema, Name: name})
 	if err != nil {
 		return err
 	}
-	probe := &plan.Probe{Output: out, Table: table}
+	probe := &plan.Probe{Output: out}
+	for _, n := range names {
+		probe.Table = append(probe.Table, plan.Column{Name: n})
+	}
 	a.in.Probe = probe
 	a.in.Snapshot = &plan.Snapshot{Author: a.o.Author, Message: a.message(), Extra: a.extra()}
 	p, err := plan.Build(a.in)
 	if err != nil {
 		return a.refuse(err)
+	}
+	// What tests compare with is looked at as well: a test that cannot be made is no reason to have written.
+	for _, c := range p.Checks {
+		if c.Needs == "" {
+			continue
+		}
+		if _, err := a.describe(ctx, c.Needs); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			why, _, _ := strings.Cut(err.Error(), "\n")
+			return a.refuse(&plan.Error{Err: plan.ErrInput, Line: c.Line, Message: c.Name + ": what it compares with cannot be read: " + why, Remedy: "name a table and a column that are there"})
+		}
 	}
 	if p.Drift != nil {
 		a.event(Note, "the columns have changed: "+p.Drift.String())
@@ -387,6 +411,8 @@ func (a *attempt) record(ctx context.Context) error {
 			return ctx.Err()
 		}
 		a.event(Note, err.Error())
+	} else {
+		a.begun = true
 	}
 	a.report(Event{Kind: Started})
 	return nil
@@ -408,161 +434,6 @@ func (a *attempt) manual(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// write executes the plan's own statements.
-func (a *attempt) write(ctx context.Context) error {
-	need, err := a.needed(ctx)
-	if err != nil {
-		return err
-	}
-	writes := a.plan.Writes()
-	first := len(a.plan.Preparation())
-	for i := 0; i < len(writes); i++ {
-		st := writes[i]
-		a.step(st, first+i, len(a.plan.Statements))
-		if st.Bootstrap {
-			// What makes the table is one transaction, so that a table without its partitioning is
-			// never there.
-			var list []plan.Statement
-			for ; i < len(writes) && writes[i].Bootstrap; i++ {
-				if need[writes[i].When] {
-					list = append(list, writes[i])
-				}
-			}
-			i--
-			if err := a.bootstrap(ctx, list); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := a.one(ctx, st); err != nil {
-			return a.located(st, err)
-		}
-	}
-	return nil
-}
-
-// one executes one statement of the write. A COMMIT is not interrupted: what came of it would not be known.
-func (a *attempt) one(ctx context.Context, st plan.Statement) error {
-	if st.Role == plan.Commit {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		ctx = context.WithoutCancel(ctx)
-	}
-	err := a.db.Exec(ctx, st.SQL)
-	switch {
-	case err == nil && st.Role == plan.Begin:
-		a.writing = true
-	case st.Role == plan.Commit:
-		a.writing = false
-	}
-	return err
-}
-
-func (a *attempt) bootstrap(ctx context.Context, list []plan.Statement) error {
-	if len(list) == 0 {
-		return nil
-	}
-	all := []plan.Statement{{Role: plan.Begin, SQL: "BEGIN TRANSACTION"}}
-	if a.in.Snapshot != nil {
-		all = append(all, plan.Statement{Role: plan.Describe, SQL: a.in.Snapshot.Call()})
-	}
-	all = append(all, list...)
-	for _, st := range append(all, plan.Statement{Role: plan.Commit, SQL: "COMMIT"}) {
-		if err := a.one(ctx, st); err != nil {
-			return a.located(st, err)
-		}
-	}
-	return nil
-}
-
-// needed says which conditions of statements are met.
-func (a *attempt) needed(ctx context.Context) (map[plan.When]bool, error) {
-	missing := a.in.Probe.Table == nil
-	need := map[plan.When]bool{plan.IfMissing: missing, plan.IfUnpartitioned: missing}
-	schema, name := plan.SplitTable(a.job.Script.Asset().Table())
-	rows, err := a.db.Query(ctx, "SELECT count(*) FROM duckdb_schemas() WHERE database_name = "+literal(plan.Target)+" AND lower(schema_name) = lower("+literal(schema)+")")
-	if err != nil {
-		return nil, fmt.Errorf("look at the schema: %w", err)
-	}
-	need[plan.IfSchemaMissing] = len(rows) == 1 && number(rows[0][0]) == 0
-	if !missing && a.job.Script.Spec != nil {
-		src, err := state.OpenSource(ctx, a.lake.DSN, a.lake.Schema)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = src.Close(context.WithoutCancel(ctx)) }()
-		by, err := src.PartitionedBy(ctx, state.TableName{Schema: schema, Name: name})
-		if err != nil {
-			return nil, err
-		}
-		need[plan.IfUnpartitioned] = len(by) != 1 || !strings.EqualFold(by[0], plan.PartitionColumn)
-	}
-	return need, nil
-}
-
-func number(v any) int64 {
-	switch n := v.(type) {
-	case int64:
-		return n
-	case int32:
-		return int64(n)
-	}
-	return -1
-}
-
-// summarize reads what came of the write: the snapshot, the rows, the columns, the tests.
-func (a *attempt) summarize(ctx context.Context) error {
-	a.step(plan.Statement{Role: plan.Summary}, len(a.plan.Statements)-1, len(a.plan.Statements))
-	rows, err := a.db.Query(ctx, plan.LastSnapshot)
-	if err == nil && len(rows) == 1 {
-		if n := number(rows[0][0]); n >= 0 {
-			a.run.Snapshot = &n
-		}
-	}
-	if err := a.db.Exec(ctx, "BEGIN TRANSACTION"); err != nil {
-		return err
-	}
-	defer func() { _ = a.db.Exec(context.WithoutCancel(ctx), "ROLLBACK") }()
-	rows, err = a.db.Query(ctx, "SELECT CAST(to_json(s) AS VARCHAR) FROM ("+a.plan.Summarize(a.run.Snapshot)+") AS s")
-	if err != nil {
-		return fmt.Errorf("%s: look at what was written: %w", a.job.Script.File, err)
-	}
-	var sum summary
-	if len(rows) != 1 {
-		return fmt.Errorf("the summary has %d rows", len(rows))
-	}
-	if err := json.Unmarshal([]byte(text(rows[0][0])), &sum); err != nil {
-		return fmt.Errorf("the summary cannot be read: %w", err)
-	}
-	a.run.Rows, a.run.Columns, a.run.Tests = sum.Rows, sum.Schema, sum.Tests
-	if a.run.Snapshot == nil {
-		a.run.Snapshot = sum.Snapshot
-	}
-	if bad, ok := verdict(a.run.Asset.String(), a.run.Tests, len(a.plan.Checks)); !ok {
-		a.samples(ctx)
-		return errors.New(bad)
-	}
-	return nil
-}
-
-// samples reads some of the rows that tests found.
-func (a *attempt) samples(ctx context.Context) {
-	for i := range a.run.Tests {
-		t := &a.run.Tests[i]
-		if t.Violating == 0 || i >= len(a.plan.Checks) {
-			continue
-		}
-		rows, err := a.db.Query(ctx, a.plan.Checks[i].Sample())
-		if err != nil || len(rows) != 1 {
-			continue // the count says enough
-		}
-		if s := text(rows[0][0]); s != "" && len(s) <= plan.SampleBytes && json.Valid([]byte(s)) {
-			t.Sample = json.RawMessage(s)
-		}
-	}
 }
 
 // finish records how the run ended.
@@ -588,6 +459,9 @@ func (a *attempt) finish(ctx context.Context, err error) error {
 		defer cancel()
 		if e := a.store.Finish(ctx, &a.run, status, a.notes); e != nil {
 			a.event(Note, e.Error())
+			if !a.begun {
+				a.run.ID = "" // there is no record of that id
+			}
 		}
 	}
 	a.report(Event{Kind: Ended, Text: a.run.Error})
@@ -601,6 +475,9 @@ func (a *attempt) close(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
 	if a.db != nil {
 		_ = a.db.Close()
+	}
+	if a.source != nil {
+		_ = a.source.Close(ctx)
 	}
 	if a.store != nil {
 		_ = a.store.Close(ctx)

@@ -37,18 +37,14 @@ func (a *attempt) unchanged(ctx context.Context) (string, error) {
 // targetChanged says whether somebody may have written, dropped or restored the table since. Of a
 // table with partitions it says only whether it is gone: other slices change it all the time.
 func (a *attempt) targetChanged(ctx context.Context, since int64) (bool, error) {
-	src, err := state.OpenSource(ctx, a.lake.DSN, a.lake.Schema)
-	if err != nil {
-		return false, err
-	}
-	defer func() { _ = src.Close(context.WithoutCancel(ctx)) }()
 	if a.job.Script.Spec != nil {
-		if since, err = src.Head(ctx); err != nil {
+		var err error
+		if since, err = a.source.Head(ctx); err != nil {
 			return false, err
 		}
 	}
 	t := a.target()
-	changed, err := changedIn(ctx, src, map[int64][]state.TableName{since: {{Schema: t.Schema, Name: t.Name}}})
+	changed, err := changedIn(ctx, a.source, map[int64][]state.TableName{since: {{Schema: t.Schema, Name: t.Name}}})
 	return changed != "", err
 }
 
@@ -130,7 +126,9 @@ func (a *attempt) sources(ctx context.Context) {
 	lakes := map[string]*state.Source{}
 	defer func() {
 		for _, src := range lakes {
-			_ = src.Close(context.WithoutCancel(ctx))
+			if src != a.source {
+				_ = src.Close(context.WithoutCancel(ctx))
+			}
 		}
 	}()
 	head := func(t LakeTable) bool {
@@ -141,9 +139,11 @@ func (a *attempt) sources(ctx context.Context) {
 		if err != nil {
 			return false
 		}
-		src, err := state.OpenSource(ctx, lake.DSN, lake.Schema)
-		if err != nil {
-			return false
+		src := a.source
+		if lake != a.lake {
+			if src, err = state.OpenSource(ctx, lake.DSN, lake.Schema); err != nil {
+				return false
+			}
 		}
 		lakes[t.Lake] = src
 		if heads[t.Lake], err = src.Head(ctx); err != nil {

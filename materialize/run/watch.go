@@ -42,6 +42,7 @@ type watcher struct {
 	hears   map[string]context.CancelFunc // by lake
 	wg      sync.WaitGroup
 	failing map[string]string // what was last said about a script or lake that gives trouble
+	refused map[string]string // by script, the run that was refused last
 }
 
 // Watch runs scripts when they are due, one after the other, until stop is closed or ctx is done: by their
@@ -53,7 +54,7 @@ func (r *Runner) Watch(ctx context.Context, scripts []*project.Script, o WatchOp
 	ctx, cancel := context.WithCancel(ctx)
 	w := &watcher{
 		Runner: r, o: o, scripts: scripts, since: r.now(), stores: map[string]*state.Store{}, sources: map[string]*state.Source{},
-		wake: make(chan struct{}, 1), hears: map[string]context.CancelFunc{}, failing: map[string]string{},
+		wake: make(chan struct{}, 1), hears: map[string]context.CancelFunc{}, failing: map[string]string{}, refused: map[string]string{},
 	}
 	defer func() {
 		cancel()
@@ -183,7 +184,9 @@ func (w *watcher) round(ctx context.Context, stop <-chan struct{}) (ran bool, ne
 			}
 			continue
 		}
-		w.trouble(s.Name, "")
+		if w.refused[s.Name] == "" {
+			w.trouble(s.Name, "")
+		}
 		switch {
 		case d.Action == due.Wait && (next.IsZero() || d.At.Before(next)):
 			next = d.At
@@ -195,15 +198,20 @@ func (w *watcher) round(ctx context.Context, stop <-chan struct{}) (ran bool, ne
 			}
 			// One run of each script in a round, so that a long backlog of one keeps no other waiting.
 			run := d.Runs[0]
-			if w.Report != nil {
+			wanted := run.String() + " " + run.Partition
+			if w.Report != nil && w.refused[s.Name] != wanted {
 				w.Report(Event{Kind: Due, Script: s.Name, Asset: s.Asset().String(), Partition: run.Partition, Text: run.String(), At: w.now()})
 			}
 			job := Job{Script: s, Partition: run.Partition, Trigger: run.String(), Attempt: run.Attempt, Force: run.Reason != due.ByTick}
-			if _, err := w.Run(ctx, job); err != nil && !errors.Is(err, ErrFailed) {
+			made, err := w.Run(ctx, job)
+			if err != nil && !errors.Is(err, ErrFailed) {
+				w.refused[s.Name] = wanted
 				w.trouble(s.Name, err.Error())
-				continue // refused: nothing was recorded, and it would be due again at once
+				continue // nothing was recorded, and it would be due again at once
 			}
-			ran = true
+			delete(w.refused, s.Name)
+			// So would be a run that could not be recorded.
+			ran = ran || made.ID != ""
 		}
 		if ctx.Err() != nil {
 			return ran, next
