@@ -47,6 +47,14 @@ func (p *matProject) write(name, text string) {
 	}
 }
 
+// remove removes a file of the project.
+func (p *matProject) remove(name string) {
+	p.t.Helper()
+	if err := os.Remove(filepath.Join(p.dir, name)); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
 // sql runs statements of another client.
 func (p *matProject) sql(ctx context.Context, statements ...string) {
 	p.t.Helper()

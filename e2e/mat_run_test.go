@@ -343,6 +343,8 @@ func TestMaterializeRefusals(t *testing.T) {
 			"other columns":    {text: "-- materialize ducklake://lake/made\n-- partitioned daily\nSELECT 1 AS a", args: []string{"--partition", "2026-01-01"}, want: "x.sql:2: the table ducklake://lake/made is there, and was made without partitions"},
 			"reserved column":  {text: "-- materialize ducklake://lake/x key=id history\nSELECT 1 AS id, 2 AS valid_from", want: "x.sql:2: the SELECT has a column valid_from"},
 			"not a history":    {text: "-- materialize ducklake://lake/history key=id history\nSELECT 1 AS id, 2 AS b", want: "x.sql:1: the table ducklake://lake/history is there, and is no history"},
+			"no reference":     {text: "-- materialize ducklake://lake/x\n-- data_test relationships a -> ducklake://lake/none.a\nSELECT 1 AS a", want: "x.sql:2: relationships("},
+			"not in reference": {text: "-- materialize ducklake://lake/x\n-- data_test relationships a -> ducklake://lake/history.a\nSELECT 1 AS a", want: "x.sql:2: relationships("},
 			"no such script":   {text: "-- materialize ducklake://lake/x\nSELECT 1", args: []string{"none.sql"}, want: "there is no file or folder"},
 			"bad version":      {text: "-- materialize ducklake://lake/x\nSELECT 1", args: []string{"--at-version", "new"}, want: "--at-version"},
 		} {
@@ -352,6 +354,14 @@ func TestMaterializeRefusals(t *testing.T) {
 				t.Errorf("%s: exit code %d, want 2 and %q, got %+v\n%s", name, code, test.want, lines, errs)
 			}
 		}
+		p.write("x.sql", "-- materialize ducklake://lake/x key=b\nSELECT 1 AS a")
+		p.write("y.sql", "-- materialize ducklake://lake/y key=b\nSELECT 1 AS a")
+		p.write("z.sql", "-- materialize ducklake://lake/z\nSELECT * FROM lake.y")
+		if code, lines, errs := p.do(ctx, "run"); code != 2 || strings.Count(errs, "the key b is no column") != 2 || ended(lines) != "z blocked" {
+			t.Errorf("two that are refused and one after them: exit code %d, %s\n%s", code, ended(lines), errs)
+		}
+		p.remove("y.sql")
+		p.remove("z.sql")
 		if now := headSnapshot(ctx, t, dsn); now != head {
 			t.Errorf("%d snapshots were made", now-head)
 		}

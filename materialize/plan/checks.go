@@ -25,6 +25,9 @@ type Check struct {
 	// for a unique test each value that is there more than once with how often it is, for a
 	// custom one what the script gives.
 	Rows string
+	// Needs is a query of what the test compares with, which has to be there before anything is written; ""
+	// for a test that looks at the table alone.
+	Needs string
 	// Line is where it is in the header.
 	Line int
 }
@@ -34,7 +37,7 @@ func (c *Check) Count() string { return "SELECT count(*) FROM (" + c.Rows + "\n)
 
 // Sample is a query for one row, with some violations as a JSON array of at most SampleRows.
 func (c *Check) Sample() string {
-	return fmt.Sprintf("SELECT CAST(to_json(list(to_json(v))) AS VARCHAR) FROM (SELECT * FROM (%s\n) LIMIT %d) AS v", c.Rows, SampleRows)
+	return fmt.Sprintf("SELECT CAST(to_json(list(to_json(_wm_row))) AS VARCHAR) FROM (SELECT * FROM (%s\n) LIMIT %d) AS _wm_row", c.Rows, SampleRows)
 }
 
 // references are the lakes, other than the target's, that tests look at, each once.
@@ -84,6 +87,9 @@ func (p *Plan) checks() error {
 			ref, err := p.reference(t)
 			if err != nil {
 				return err
+			}
+			if ref != p.target {
+				c.Needs = "SELECT " + ident(t.RefColumn) + " FROM " + ref
 			}
 			c.Rows = rows + " AS s WHERE s." + col + " IS NOT NULL" + p.scope("s.") + " AND NOT EXISTS (SELECT 1 FROM " + ref + " AS r WHERE r." + ident(t.RefColumn) + " = s." + col + ")"
 		default:

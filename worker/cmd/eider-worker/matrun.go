@@ -112,12 +112,12 @@ func (a *app) matRun(ctx context.Context, f *projectFlags, p *partitionFlags) er
 	}
 	results, err := f.runner.All(ctx, g, jobs, stop)
 	sh.clear()
-	failed := 0
-	var refused error
+	failed, refused, blocked := 0, 0, 0
 	for _, r := range results {
 		switch {
 		case r.Blocked != "":
 			failed++
+			blocked++
 			if sh.json {
 				sh.line(runLine{Event: "blocked", Script: r.Job.Script.Name, Asset: r.Job.Script.Asset().String(), Partition: r.Job.Partition, Text: r.Blocked + " failed"})
 			} else {
@@ -125,7 +125,7 @@ func (a *app) matRun(ctx context.Context, f *projectFlags, p *partitionFlags) er
 			}
 		case errors.Is(r.Err, run.ErrInput):
 			failed++
-			refused = r.Err
+			refused++
 			fmt.Fprintln(a.err, "eider:", r.Err)
 		case r.Err != nil:
 			failed++
@@ -140,7 +140,7 @@ func (a *app) matRun(ctx context.Context, f *projectFlags, p *partitionFlags) er
 	case err != nil:
 		fmt.Fprintf(a.err, "eider: ended early, %d of %d scripts were run\n", len(results), len(jobs))
 		return errRuns
-	case refused != nil && failed == 1:
+	case refused > 0 && refused+blocked == failed: // nothing that began has failed
 		return cmdline.Usage(errRuns)
 	case failed > 0:
 		return errRuns
