@@ -2,11 +2,20 @@ package e2e
 
 import (
 	"context"
+	"errors"
+	"io"
+	"net"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/eiderdb/eider/e2e/internal/script"
+	"github.com/eiderdb/eider/materialize/state"
 )
 
 // TestMaterializeWatchTrouble has a watch over scripts that never succeed, and over one that writes itself: each is run once for what it waits
@@ -73,6 +82,101 @@ func TestMaterializeSetupReads(t *testing.T) {
 		}
 		if got := p.rows(ctx, "SELECT n FROM ifnot UNION ALL SELECT n FROM \"pivot\" UNION ALL SELECT n FROM used UNION ALL SELECT n FROM variable"); got != "11\n11\n11\n11" {
 			t.Errorf("what they hold:\n%s", got)
+		}
+	})
+}
+
+// relay is an address that leads to another one, and can be closed.
+type relay struct {
+	to    string
+	l     net.Listener
+	mu    sync.Mutex
+	conns []net.Conn
+}
+
+func (r *relay) open(t *testing.T, addr string) string {
+	t.Helper()
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.l = l
+	go func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			out, err := net.Dial("tcp", r.to)
+			if err != nil {
+				_ = in.Close()
+				continue
+			}
+			r.mu.Lock()
+			r.conns = append(r.conns, in, out)
+			r.mu.Unlock()
+			go func() { _, _ = io.Copy(out, in); _ = out.Close() }()
+			go func() { _, _ = io.Copy(in, out); _ = in.Close() }()
+		}
+	}()
+	return l.Addr().String()
+}
+
+func (r *relay) close() {
+	_ = r.l.Close()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.conns {
+		_ = c.Close()
+	}
+	r.conns = nil
+}
+
+// TestMaterializeServerGone has a server that cannot be reached for a while: who follows a lake, and who records, say so each time they try, and
+// go on when it is there again.
+func TestMaterializeServerGone(t *testing.T) {
+	onBoth(t, func(ctx context.Context, t *testing.T, _ script.Target, dsn string) {
+		lakeSession(ctx, t, dsn, t.TempDir())
+		cfg, err := pgx.ParseConfig(dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		door := &relay{to: net.JoinHostPort(cfg.Host, strconv.Itoa(int(cfg.Port)))}
+		addr := door.open(t, "127.0.0.1:0")
+		t.Cleanup(door.close)
+		host, port, _ := net.SplitHostPort(addr)
+		through := dsn + " host=" + host + " port=" + port
+		src, err := state.OpenSource(ctx, through, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		store := openState(ctx, t, through, state.Options{})
+		follow, stop := context.WithCancel(ctx)
+		heads, lost, done := make(chan int64, 100), make(chan error, 100), make(chan error, 1)
+		go func() {
+			done <- src.Follow(follow, state.WaitOptions{Poll: 20 * time.Millisecond}, func(h int64) { heads <- h }, func(err error) { lost <- err })
+		}()
+		<-heads
+		door.close()
+		for range 3 {
+			<-lost
+		}
+		r := state.Run{Script: "a", Asset: state.Asset{Kind: "ducklake", Path: "lake/a"}, Strategy: "replace", Trigger: "by hand", Owner: "here", ScriptHash: "h"}
+		for range 2 {
+			if err := store.Begin(ctx, &r); !errors.Is(err, state.ErrConnect) {
+				t.Errorf("a record while nobody listens: %v", err)
+			}
+		}
+		door.open(t, addr)
+		if err := store.Begin(ctx, &r); err != nil {
+			t.Errorf("a record when there is a server again: %v", err)
+		}
+		stop()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("it ends with %v", err)
+		}
+		if err := src.Close(ctx); err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -54,10 +54,13 @@ func OpenSource(ctx context.Context, dsn, schema string) (*Source, error) {
 	return s, nil
 }
 
-func (s *Source) connect(ctx context.Context) (err error) {
-	if s.conn, err = pgx.ConnectConfig(ctx, s.cfg.Copy()); err != nil {
+// connect makes a new connection. When it fails the old one stays: a closed one, of which there is an error to be had.
+func (s *Source) connect(ctx context.Context) error {
+	conn, err := pgx.ConnectConfig(ctx, s.cfg.Copy())
+	if err != nil {
 		return fmt.Errorf("%w: %w", ErrConnect, err)
 	}
+	s.conn = conn
 	return nil
 }
 
@@ -362,7 +365,7 @@ func (s *Source) Follow(ctx context.Context, o WaitOptions, each func(head int64
 
 // follow does it over one connection, until that fails.
 func (s *Source) follow(ctx context.Context, o WaitOptions, head func(int64)) error {
-	if s.conn == nil || s.conn.IsClosed() {
+	if s.conn.IsClosed() {
 		return ErrLost
 	}
 	every := o.Poll

@@ -85,10 +85,13 @@ func config(dsn, application string) (*pgx.ConnConfig, error) {
 	return cfg, nil
 }
 
-func (s *Store) connect(ctx context.Context) (err error) {
-	if s.conn, err = pgx.ConnectConfig(ctx, s.cfg.Copy()); err != nil {
+// connect makes a new connection. When it fails the old one stays: a closed one, of which there is an error to be had.
+func (s *Store) connect(ctx context.Context) error {
+	conn, err := pgx.ConnectConfig(ctx, s.cfg.Copy())
+	if err != nil {
 		return fmt.Errorf("%w: %w", ErrConnect, err)
 	}
+	s.conn = conn
 	return nil
 }
 
