@@ -50,6 +50,10 @@ func (a *attempt) one(ctx context.Context, st plan.Statement) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		// The lock went with the connection: another run may have begun.
+		if err := a.store.Alive(ctx); err != nil {
+			return err
+		}
 		ctx = context.WithoutCancel(ctx)
 	}
 	err := a.db.Exec(ctx, st.SQL)
