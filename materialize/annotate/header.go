@@ -40,7 +40,8 @@ type Header struct {
 	Dimensions []Dimension
 
 	// Lines are the numbers of the lines that single facts were taken from, by keyword:
-	// of pipeline, freshness, trigger, debounce, tag, macros and mute. The other records
+	// of pipeline, freshness, trigger, debounce, tag, macros and mute; and those of the
+	// scripts that are used, by "use " and their path. The other records
 	// have a Line of their own.
 	Lines map[string]int
 	// Diagnostics are what is wrong with the header, in the order of their lines.

@@ -245,5 +245,6 @@ func (p *parser) use(rest string) {
 		p.malformed("%q is no path of a script", rest)
 	case !slices.Contains(p.h.Use, rest):
 		p.h.Use = append(p.h.Use, rest)
+		p.h.Lines[keyUse+" "+rest] = p.at
 	}
 }

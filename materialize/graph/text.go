@@ -192,7 +192,8 @@ func (s Status) Text() string {
 		parts = append(parts, s.At.UTC().Format(time.DateTime)+"Z")
 	}
 	if s.Error != "" {
-		parts = append(parts, s.Error)
+		line, _, _ := strings.Cut(s.Error, "\n") // the rest is in the records
+		parts = append(parts, line)
 	}
 	return strings.Join(parts, ", ")
 }

@@ -132,7 +132,7 @@ func TestProblems(t *testing.T) {
 		},
 		"no macros": {
 			map[string]string{"a.sql": target + "t\n-- use lib/x\n-- use lib/y\nSELECT 1", "lib/x.sql": "SELECT 1"},
-			"a.sql: lib/x.sql has no macros line in its header\na.sql: there is no script lib/y to use",
+			"a.sql:2: lib/x.sql has no macros line in its header\na.sql:3: there is no script lib/y to use",
 		},
 		"macros with more": {
 			map[string]string{

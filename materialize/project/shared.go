@@ -20,12 +20,16 @@ func (p *Project) macros(s *Script) {
 	add = func(of *Script) {
 		for _, name := range of.Header.Use {
 			lib, ok := p.resolve(of, name)
+			line := of.Header.Lines["use "+name]
+			if of != s {
+				line = 0 // it is in another file
+			}
 			switch {
 			case !ok:
-				p.fail(s, 0, fmt.Sprintf("there is no script %s to use", name), "name a script of the project by its path from the root")
+				p.fail(s, line, fmt.Sprintf("there is no script %s to use", name), "name a script of the project by its path from the root")
 			case seen[lib.Name]:
 			case !lib.Header.Macros:
-				p.fail(s, 0, fmt.Sprintf("%s has no macros line in its header", lib.File), "add -- macros to it")
+				p.fail(s, line, fmt.Sprintf("%s has no macros line in its header", lib.File), "add -- macros to it")
 			default:
 				seen[lib.Name] = true
 				add(lib)

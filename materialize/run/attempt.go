@@ -47,15 +47,29 @@ type attempt struct {
 // run that began and did not succeed an ErrFailed, and its record says so. The run is returned in
 // any case, as far as it came.
 func (r *Runner) Run(ctx context.Context, job Job) (state.Run, error) {
+	a := r.attempt(job)
+	err := a.do(ctx)
+	return a.run, err
+}
+
+// attempt is what is known of a run before it begins.
+func (r *Runner) attempt(job Job) *attempt {
+	s := job.Script
 	a := &attempt{Runner: r, o: r.Options.withDefaults(), job: job}
 	a.run = state.Run{
-		Script: job.Script.Name, Partition: job.Partition, Trigger: job.Trigger, Attempt: max(job.Attempt, 1), Owner: a.o.Owner, ScriptHash: job.Script.Hash,
+		Script: s.Name, Partition: job.Partition, Trigger: job.Trigger, Attempt: max(job.Attempt, 1), Owner: a.o.Owner, ScriptHash: s.Hash,
 	}
 	if a.run.Trigger == "" {
 		a.run.Trigger = "by hand"
 	}
-	err := a.do(ctx)
-	return a.run, err
+	if m := s.Header.Materialize; m != nil {
+		a.run.Asset = state.Asset{Kind: string(m.Asset.Kind), Path: m.Asset.Path}
+		a.run.Strategy = m.Strategy().String()
+		if m.Manual {
+			a.run.Strategy = "manual"
+		}
+	}
+	return a
 }
 
 func (a *attempt) event(kind Kind, text string) {
@@ -109,12 +123,6 @@ func (a *attempt) do(ctx context.Context) error {
 			}
 		}
 		return &refusal{s.File + ": a script that it uses has an error", ErrInput}
-	}
-	asset := s.Asset()
-	a.run.Asset = state.Asset{Kind: string(asset.Kind), Path: asset.Path}
-	a.run.Strategy = s.Header.Materialize.Strategy().String()
-	if s.Header.Materialize.Manual {
-		a.run.Strategy = "manual"
 	}
 	defer a.close(ctx)
 	if err := a.prepare(ctx); err != nil {
@@ -174,7 +182,10 @@ func (a *attempt) unreachable(lake Lake, err error) error {
 			text = plain.Error()
 		}
 	}
-	if _, known := a.Project.Lake(lake.Name); !known {
+	if errors.Is(err, state.ErrNoLake) {
+		remedy = "make the lake first, once, in DuckDB: ATTACH 'ducklake:postgres:…' AS lake (DATA_PATH '…')"
+	}
+	if _, known := a.Project.Lake(lake.Name); !known && remedy == "" {
 		remedy = fmt.Sprintf("%s does not say where the lake is, so it is taken for the database %s of the server", project.ConfigFile, lake.Name)
 		if near := a.Project.Suggest(lake.Name); near != "" {
 			remedy = near + "; " + remedy
@@ -293,13 +304,18 @@ func (a *attempt) attach(ctx context.Context, at plan.Attach, read bool) error {
 		return err
 	}
 	options := at.Options
-	if version, ok := a.version(at.Lake); ok && read {
+	version, ok := a.version(at.Lake)
+	if ok && read {
 		if options != "" {
 			options += ", "
 		}
 		options += fmt.Sprintf("SNAPSHOT_VERSION %d", version)
 	}
-	if err := a.db.Attach(ctx, lake, at.Alias, options); err != nil {
+	err = a.db.Attach(ctx, lake, at.Alias, options)
+	if ok && read && err != nil && strings.Contains(err.Error(), "No snapshot found at version") {
+		return &refusal{fmt.Sprintf("--at-version: the lake %s has no snapshot %d, or it was expired", at.Lake, version), err}
+	}
+	if err != nil {
 		return fmt.Errorf("the lake %s: %w", at.Lake, err)
 	}
 	return nil
@@ -330,7 +346,7 @@ func (a *attempt) probe(ctx context.Context) error {
 		probe.Table = append(probe.Table, plan.Column{Name: n})
 	}
 	a.in.Probe = probe
-	a.in.Snapshot = &plan.Snapshot{Author: a.o.Author, Message: a.message(), Extra: a.extra()}
+	a.in.Snapshot = a.snapshot()
 	p, err := plan.Build(a.in)
 	if err != nil {
 		return a.refuse(err)
@@ -383,6 +399,15 @@ func (a *attempt) describe(ctx context.Context, query string) ([]plan.Column, er
 }
 
 func text(v any) string { s, _ := v.(string); return s }
+
+// Snapshot is what the snapshot of a job says of itself.
+func (r *Runner) Snapshot(job Job) *plan.Snapshot {
+	return r.attempt(job).snapshot()
+}
+
+func (a *attempt) snapshot() *plan.Snapshot {
+	return &plan.Snapshot{Author: a.o.Author, Message: a.message(), Extra: a.extra()}
+}
 
 // message is what snapshots say.
 func (a *attempt) message() string {

@@ -66,7 +66,7 @@ func (r *Runner) Status(ctx context.Context, s *project.Script, limit int) (*Sta
 
 // Test runs the data tests of a script on its table as it is. Nothing is written or recorded.
 func (r *Runner) Test(ctx context.Context, s *project.Script, partition string) ([]state.Test, error) {
-	a := &attempt{Runner: r, o: r.Options.withDefaults(), job: Job{Script: s, Partition: partition}}
+	a := r.attempt(Job{Script: s, Partition: partition})
 	if s.Bad {
 		return nil, a.do(ctx)
 	}
@@ -77,10 +77,16 @@ func (r *Runner) Test(ctx context.Context, s *project.Script, partition string) 
 		return nil, a.refuse(err)
 	}
 	a.plan = p
+	defer a.close(ctx)
+	if a.lake, err = r.Lake(s.Asset().Lake()); err != nil {
+		return nil, a.refuse(err)
+	}
+	if a.source, err = state.OpenSource(ctx, a.lake.DSN, a.lake.Schema); err != nil {
+		return nil, a.unreachable(a.lake, err)
+	}
 	if a.db, err = r.Open(ctx); err != nil {
 		return nil, err
 	}
-	defer a.close(ctx)
 	for _, st := range p.Preparation() {
 		if st.Role == plan.Setup && len(s.Macros) == 0 {
 			continue // tests look at the target

@@ -51,11 +51,15 @@ type app struct {
 func execute(ctx context.Context, args []string, out, errs io.Writer, getenv func(string) (string, bool), sig <-chan os.Signal) int {
 	a := &app{out: out, err: errs, getenv: getenv, sig: sig}
 	root := &cobra.Command{
-		Use:   "eider-worker",
-		Short: "The part of Eider that runs DuckDB; started by eider",
+		Use:         "eider-worker",
+		Short:       "The part of Eider that runs DuckDB; started by eider",
+		Annotations: map[string]string{},
 	}
-	cmdline.Root(root, func(c *cobra.Command) string { return "eider " + c.Name() }) // which starts this program
+	cmdline.Root(root, (*cobra.Command).CommandPath)
 	root.AddCommand(a.maintainCommand(), a.restoreCommand(), a.materializeCommand(), a.versionCommand())
+	if c, _, err := root.Find(args); err == nil && c != root {
+		root.Annotations[cobra.CommandDisplayNameAnnotation] = startedBy(c)
+	}
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(errs)
@@ -76,6 +80,17 @@ func execute(ctx context.Context, args []string, out, errs io.Writer, getenv fun
 		return exitBusy
 	}
 	return exitFailed
+}
+
+// startedBy is what people type in place of this program's name: eider starts it.
+func startedBy(c *cobra.Command) string {
+	switch c.Name() {
+	case "restore":
+		return "eider snapshot"
+	case "version":
+		return "eider-worker"
+	}
+	return "eider"
 }
 
 func (a *app) versionCommand() *cobra.Command {

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,6 +17,7 @@ import (
 
 	"github.com/eiderdb/eider/internal/cmdline"
 	"github.com/eiderdb/eider/materialize/annotate"
+	"github.com/eiderdb/eider/materialize/graph"
 	"github.com/eiderdb/eider/materialize/project"
 	"github.com/eiderdb/eider/materialize/run"
 	"github.com/eiderdb/eider/worker/duck"
@@ -43,9 +46,8 @@ type projectFlags struct {
 func (f *projectFlags) register(fs *pflag.FlagSet, formats ...string) {
 	f.formats = formats
 	fs.StringVar(&f.server, "server", "", "connection string of the server where lakes are that the project does not place (EIDER_SERVER), default "+defaultServer)
-	fs.StringSliceVar(&f.lakes, "lake", nil, "where a lake is, NAME=CONNECTION STRING; goes before materialize.yaml")
+	fs.StringArrayVar(&f.lakes, "lake", nil, "where a lake is, NAME=CONNECTION STRING; goes before materialize.yaml")
 	fs.StringVar(&f.format, "format", formats[0], "form of the output: "+strings.Join(formats, ", "))
-	fs.StringSliceVar(&f.choose, "select", nil, "only these scripts: NAME, ASSET, tag:WORD; +X with what feeds it, X+ with what it feeds")
 	fs.StringVar(&f.duck.ExtensionDir, "extension-dir", "", "folder with DuckDB's extensions (EIDER_EXTENSION_DIR)")
 	fs.StringSliceVar(&f.duck.Extensions, "extension", nil, "further extensions to load, such as httpfs")
 	fs.IntVar(&f.duck.Threads, "threads", 0, "DuckDB's threads, default all CPUs")
@@ -53,11 +55,27 @@ func (f *projectFlags) register(fs *pflag.FlagSet, formats ...string) {
 	fs.StringVar(&f.duck.TempDir, "temp-dir", "", "where DuckDB spills to")
 }
 
-func (f *projectFlags) registerRun(fs *pflag.FlagSet) {
-	fs.BoolVar(&f.force, "force", false, "run although nothing has changed since the last run")
+// registerSelect has the flag of the commands that are for several scripts.
+func (f *projectFlags) registerSelect(fs *pflag.FlagSet) {
+	fs.StringSliceVar(&f.choose, "select", nil, "only these scripts: NAME, ASSET, tag:WORD; +X with what feeds it, X+ with what it feeds")
+}
+
+// registerAuthor has the flag of the commands that write, or show what is written.
+func (f *projectFlags) registerAuthor(fs *pflag.FlagSet) {
 	fs.StringVar(&f.author, "author", "", "who snapshots are by, default the project's author or the system's user")
-	fs.StringSliceVar(&f.version, "at-version", nil, "read lakes as of a snapshot: N for all, or LAKE=N")
+}
+
+// registerQuiet has the flag of the commands that take their time.
+func (f *projectFlags) registerQuiet(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress, only what came of it")
+}
+
+// registerRun has the flags of the commands that run what they are told to.
+func (f *projectFlags) registerRun(fs *pflag.FlagSet) {
+	f.registerAuthor(fs)
+	f.registerQuiet(fs)
+	fs.BoolVar(&f.force, "force", false, "run although nothing has changed since the last run")
+	fs.StringSliceVar(&f.version, "at-version", nil, "read lakes as of a snapshot: N for all, or LAKE=N")
 }
 
 // load reads the project that the arguments name: a folder, or scripts of one.
@@ -107,6 +125,40 @@ func (f *projectFlags) load(a *app, args []string) error {
 	}
 	if len(f.scripts) == 0 {
 		return cmdline.Usagef("there is no script in %s: a script is a file NAME.sql with a line -- materialize ducklake://LAKE/TABLE at its head", root)
+	}
+	return nil
+}
+
+// pick leaves the scripts that --select chooses.
+func (f *projectFlags) pick(ctx context.Context) error {
+	if len(f.choose) == 0 {
+		return nil
+	}
+	g, err := f.runner.Graph(ctx, false)
+	if err != nil {
+		return err
+	}
+	names, err := g.Select(f.choose)
+	if err != nil {
+		return cmdline.Usagef("--select: %w", err)
+	}
+	f.scripts = slices.DeleteFunc(slices.Clone(f.scripts), func(s *project.Script) bool { return !slices.Contains(names, s.Name) })
+	return nil
+}
+
+// versions looks whether the project has to do with the lakes of --at-version: one that is misspelt would be read as it is now.
+func (f *projectFlags) versions(g *graph.Graph) error {
+	lakes := slices.Collect(maps.Keys(f.project.Config.Lakes))
+	for _, n := range g.Nodes() {
+		if a, ok := annotate.ParseAsset(n.Name); ok && a.Kind == annotate.KindLake {
+			lakes = append(lakes, a.Lake())
+		}
+	}
+	slices.Sort(lakes)
+	for name := range f.runner.Options.AtVersion {
+		if name != "" && !slices.Contains(lakes, name) {
+			return badFlag("at-version", fmt.Errorf("there is no lake %s in the project; it has %s", name, strings.Join(slices.Compact(lakes), ", ")))
+		}
 	}
 	return nil
 }
@@ -251,7 +303,7 @@ func (e engine) Attach(ctx context.Context, l run.Lake, alias, options string) e
 	return e.DB.Attach(ctx, duck.Lake{Name: alias, DSN: l.DSN, Schema: l.Schema, DataPath: l.DataPath, Options: options})
 }
 
-// problems prints what is wrong with the project's files; errors only for those scripts that are wanted.
+// problems prints what is wrong with the project's files; where only some of its scripts are wanted, with theirs.
 func (f *projectFlags) problems(a *app) error {
 	wanted := map[string]bool{project.ConfigFile: true}
 	for _, s := range f.scripts {
@@ -266,7 +318,7 @@ func (f *projectFlags) problems(a *app) error {
 			first = cmdline.Usagef("%s", p)
 			continue
 		}
-		if p.Severity != annotate.SeverityError {
+		if p.Severity != annotate.SeverityError && (wanted[p.File] || len(f.scripts) == len(f.project.Scripts)) {
 			fmt.Fprintln(a.err, "eider: warning:", p)
 		}
 	}
@@ -277,6 +329,8 @@ func (a *app) materializeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "materialize",
 		Short: "Make tables of SQL scripts with a header",
+		Args:  cmdline.Exactly(0, "a command: run, plan, test, status, backfill, graph or watch"),
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 		Long: `Make tables of a lake from SQL scripts. What a script makes is in the comments at its head:
 
   -- materialize ducklake://analytics/orders_daily

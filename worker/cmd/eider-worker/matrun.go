@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -74,6 +73,7 @@ What came of each is in the schema eider_materialize of the catalog's database, 
 		},
 	}
 	f.register(cmd.Flags(), "text", "json")
+	f.registerSelect(cmd.Flags())
 	f.registerRun(cmd.Flags())
 	p.register(cmd)
 	return cmd
@@ -86,14 +86,13 @@ func (a *app) matRun(ctx context.Context, f *projectFlags, p *partitionFlags) er
 	if err != nil {
 		return err
 	}
-	if len(f.choose) > 0 {
-		names, err := g.Select(f.choose)
-		if err != nil {
-			return cmdline.Usagef("--select: %w", err)
-		}
-		f.scripts = slices.DeleteFunc(slices.Clone(f.scripts), func(s *project.Script) bool { return !slices.Contains(names, s.Name) })
+	if err := f.pick(ctx); err != nil {
+		return err
 	}
 	if err := f.problems(a); err != nil {
+		return err
+	}
+	if err := f.versions(g); err != nil {
 		return err
 	}
 	sh := a.newShow(f.format, f.quiet, len(f.scripts))
@@ -179,15 +178,19 @@ func (a *app) matPlanCommand() *cobra.Command {
 		Short: "Print the SQL that a run would execute",
 		Long: `Print the statements of a run with what each is for. Nothing is connected to and nothing is run. Statements that only a first run needs are marked; what
 depends on the columns of the table, such as the ALTERs of on_schema_change=sync, is not known here.`,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.load(a, args); err != nil {
+				return err
+			}
+			if err := f.pick(c.Context()); err != nil {
 				return err
 			}
 			return a.matPlan(f, p)
 		},
 	}
 	f.register(cmd.Flags(), "text", "json")
-	f.registerRun(cmd.Flags())
+	f.registerSelect(cmd.Flags())
+	f.registerAuthor(cmd.Flags())
 	p.register(cmd)
 	return cmd
 }
@@ -224,7 +227,7 @@ func (a *app) matPlan(f *projectFlags, p *partitionFlags) error {
 		}
 		in := s.Input()
 		in.Partition = value
-		in.Snapshot = &plan.Snapshot{Author: f.runner.Options.Author, Message: "materialize " + title(s.Name, value)}
+		in.Snapshot = f.runner.Snapshot(run.Job{Script: s, Partition: value})
 		pl, err := plan.Build(in)
 		if err != nil {
 			return cmdline.Usagef("%s: %w", s.File, err)
@@ -262,6 +265,9 @@ or at --partition.`,
 			if err := f.load(a, args); err != nil {
 				return err
 			}
+			if err := f.pick(c.Context()); err != nil {
+				return err
+			}
 			if err := f.problems(a); err != nil {
 				return err
 			}
@@ -269,6 +275,7 @@ or at --partition.`,
 		},
 	}
 	f.register(cmd.Flags(), "text", "json")
+	f.registerSelect(cmd.Flags())
 	p.register(cmd)
 	return cmd
 }

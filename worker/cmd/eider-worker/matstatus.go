@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/eiderdb/eider/internal/cmdline"
+	"github.com/eiderdb/eider/materialize/annotate"
 	"github.com/eiderdb/eider/materialize/graph"
 	"github.com/eiderdb/eider/materialize/partition"
 	"github.com/eiderdb/eider/materialize/run"
@@ -29,10 +30,14 @@ recorded as failed.`,
 			if err := f.load(a, args); err != nil {
 				return err
 			}
+			if err := f.pick(c.Context()); err != nil {
+				return err
+			}
 			return a.matStatus(c.Context(), f, limit)
 		},
 	}
 	f.register(cmd.Flags(), "text", "json")
+	f.registerSelect(cmd.Flags())
 	cmd.Flags().IntVar(&limit, "limit", limit, "runs that are shown of each script")
 	return cmd
 }
@@ -56,10 +61,15 @@ func (a *app) matStatus(ctx context.Context, f *projectFlags, limit int) error {
 	sh := a.newShow(f.format, true, 0)
 	single := len(f.scripts) < len(f.project.Scripts) || len(f.scripts) == 1
 	var rows [][]string
+	var unreachable error
 	for _, s := range f.scripts {
 		st, err := f.runner.Status(ctx, s, limit)
-		if errors.Is(err, run.ErrInput) {
-			return cmdline.Usage(err)
+		if errors.Is(err, run.ErrInput) { // its lake is not there; others may be
+			if unreachable != nil {
+				fmt.Fprintln(a.err, "eider:", unreachable)
+			}
+			unreachable = cmdline.Usage(err)
+			continue
 		}
 		if err != nil {
 			return err
@@ -82,7 +92,7 @@ func (a *app) matStatus(ctx context.Context, f *projectFlags, limit int) error {
 	if len(rows) > 0 {
 		table(a.out, []string{"SCRIPT", "STATUS", "ROWS", "SNAPSHOT", "AT", "ERROR"}, rows)
 	}
-	return nil
+	return unreachable
 }
 
 func (l *statusLine) of(r *state.Run) {
@@ -150,7 +160,7 @@ func (a *app) matBackfillCommand() *cobra.Command {
 	var from, to string
 	var all, dry bool
 	cmd := &cobra.Command{
-		Use:   "backfill FILE --from DATE [--to DATE]",
+		Use:   "backfill FILE [--from DATE] [--to DATE]",
 		Short: "Run the missing and failed partitions of a range",
 		Long: `Run a partitioned script for those partitions between two days, both included, that are missing or failed, one after the other from the oldest on. A
 partition that fails does not keep the others from being run. SIGTERM or Ctrl-C ends the backfill after the partition that it is at, a second one at once.`,
@@ -167,6 +177,15 @@ partition that fails does not keep the others from being run. SIGTERM or Ctrl-C 
 			}
 			if err := f.problems(a); err != nil {
 				return err
+			}
+			if len(f.version) > 0 {
+				g, err := f.runner.Graph(c.Context(), false)
+				if err != nil {
+					return err
+				}
+				if err := f.versions(g); err != nil {
+					return err
+				}
 			}
 			return a.matBackfill(c.Context(), f, from, to, all, dry)
 		},
@@ -187,6 +206,9 @@ func (a *app) matBackfill(ctx context.Context, f *projectFlags, from, to string,
 	}
 	ctx, stop, end := a.signals(ctx, "this partition")
 	defer end()
+	if s.Header.Partitioned.Kind == annotate.Dynamic {
+		return cmdline.Usagef("%s:%d: a backfill is of times, and the partitions are dynamic; run those that are wanted, one by one, with --partition", s.File, s.Header.Partitioned.Line)
+	}
 	partitions, err := daysOf(s.Spec, from, to, time.Now())
 	if err != nil {
 		return err
@@ -304,6 +326,7 @@ for a browser that needs nothing else. Nodes have the state of their last run wh
 		},
 	}
 	f.register(cmd.Flags(), "text", "dot", "json", "svg", "html")
+	f.registerSelect(cmd.Flags())
 	cmd.Flags().StringVar(&out, "out", "", "file to write, default standard output")
 	cmd.Flags().BoolVar(&noStatus, "no-status", false, "do not ask the catalogs for the last runs")
 	return cmd

@@ -29,20 +29,22 @@ change are read again.`,
 			if err := f.load(a, args); err != nil {
 				return err
 			}
+			if err := f.pick(c.Context()); err != nil {
+				return err
+			}
 			return a.matWatch(c.Context(), f, args)
 		},
 	}
 	f.register(cmd.Flags(), "text", "json")
-	f.registerRun(cmd.Flags())
+	f.registerSelect(cmd.Flags())
+	f.registerAuthor(cmd.Flags())
+	f.registerQuiet(cmd.Flags())
 	return cmd
 }
 
 func (a *app) matWatch(ctx context.Context, f *projectFlags, args []string) error {
 	if err := f.problems(a); err != nil {
 		fmt.Fprintln(a.err, "eider:", err)
-	}
-	if f.force {
-		return badFlag("force", errors.New("a watch runs what is due"))
 	}
 	ctx, stop, end := a.signals(ctx, "this run")
 	defer end()
@@ -65,6 +67,9 @@ func (a *app) matWatch(ctx context.Context, f *projectFlags, args []string) erro
 		last = now
 		again := *f
 		if err := again.load(a, args); err != nil {
+			return nil, nil, err
+		}
+		if err := again.pick(ctx); err != nil {
 			return nil, nil, err
 		}
 		if err := again.problems(a); err != nil {
