@@ -44,7 +44,7 @@ func dotText(s string) string {
 
 func dotFill(s State) string {
 	switch s {
-	case StateNone:
+	case StateNone, StateUnknown:
 		return "#f3f4f6"
 	case StateRunning:
 		return "#dbeafe"

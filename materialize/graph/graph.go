@@ -68,7 +68,8 @@ const (
 	StateRunning      State = "running"
 	StateMaterialized State = "materialized"
 	StateFailed       State = "failed"
-	StateStale        State = "stale" // materialized, and older than its freshness allows
+	StateStale        State = "stale"   // materialized, and older than its freshness allows
+	StateUnknown      State = "unknown" // the catalog was not asked or, with an error, could not be
 )
 
 // Status is what is known of the last run.

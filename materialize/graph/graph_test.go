@@ -111,6 +111,35 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
+// TestUnknown: what was not asked for is not said to have never run.
+func TestUnknown(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		status Status
+		want   string // after the name
+	}{
+		{Status{Rows: -1}, "· never ran"},
+		{Status{State: StateUnknown, Rows: -1}, ""},
+		{Status{State: StateUnknown, Rows: -1, Error: "no server\nat all"}, "? unknown, no server"},
+		{Status{State: StateFailed, Rows: -1, Error: "a.sql:2: no column\nLINE 1: SELECT"}, "✗ failed, a.sql:2: no column"},
+	} {
+		g, err := New([]Script{{Name: "a", Strategy: "merge", Status: test.status}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := "\na  " + strings.TrimRight("merge  "+test.want, " ") + "\n"
+		if got := g.Text(TextOptions{}); !strings.Contains(got+"\n", line) {
+			t.Errorf("%+v: no line %q in\n%s", test.status, line, got)
+		}
+		for form, got := range map[string]string{"dot": g.DOT(), "svg": g.SVG()} {
+			if strings.Contains(got, "never ran") && test.status.State != StateNone {
+				t.Errorf("%s of %+v says that it never ran", form, test.status)
+			}
+		}
+		checkPicture(t, g)
+	}
+}
+
 func TestOnly(t *testing.T) {
 	t.Parallel()
 	g, err := New([]Script{

@@ -188,7 +188,7 @@
     details.append(el("h2", s.name), el("p", s.file, "sub"));
     if (s.comment) details.append(el("p", s.comment));
     details.append(el("p", [s.strategy, s.partition].filter(Boolean).join(" · "), "sub"));
-    details.append(el("p", s.status.text.split(", " + s.status.error)[0]));
+    if (s.status.text) details.append(el("p", s.status.text.split(", " + s.status.error)[0]));
     if (s.status.error) details.append(el("p", s.status.error, "error"));
     if (s.tags.length) {
       const p = el("p");

@@ -94,9 +94,11 @@ func (g *Graph) figure(n Node) figure {
 				add(w, "asset", fontSmall)
 			}
 		}
-		mark, _ := s.Status.mark()
-		add(mark+" "+s.Status.short(), "state", fontSmall)
-		f.title += "\n" + Clean(s.Status.Text())
+		if !s.Status.notAsked() {
+			mark, _ := s.Status.mark()
+			add(mark+" "+s.Status.short(), "state", fontSmall)
+			f.title += "\n" + Clean(s.Status.Text())
+		}
 		if s.Comment != "" {
 			f.title += "\n" + Clean(s.Comment)
 		}

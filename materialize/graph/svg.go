@@ -78,7 +78,7 @@ func (p *picture) drawBox(b *strings.Builder, bx *box, f *figure) {
 
 func stateClass(s State) string {
 	switch s {
-	case StateNone:
+	case StateNone, StateUnknown:
 		return "none"
 	case StateRunning, StateMaterialized, StateFailed, StateStale:
 		return string(s)

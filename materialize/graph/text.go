@@ -95,8 +95,11 @@ func (s *Script) how() string {
 func (g *Graph) scriptText(t *textWriter, i, nameWidth, howWidth int) {
 	s := &g.scripts[i]
 	mark, colour := s.Status.mark()
-	t.line(strings.TrimRight(fmt.Sprintf("%s  %s  %s %s",
-		t.paint(ansiBold, pad(Clean(s.Name), nameWidth)), pad(Clean(s.how()), howWidth), t.paint(colour, mark), Clean(s.Status.Text())), " "))
+	line := t.paint(ansiBold, pad(Clean(s.Name), nameWidth)) + "  " + pad(Clean(s.how()), howWidth)
+	if !s.Status.notAsked() {
+		line += "  " + t.paint(colour, mark) + " " + Clean(s.Status.Text())
+	}
+	t.line(strings.TrimRight(line, " "))
 	var rows [][2]string
 	add := func(what string, values []string) {
 		for k, v := range values {
@@ -161,11 +164,16 @@ func (g *Graph) fed(asset string, but int) []string {
 	return out
 }
 
+// notAsked says that there is nothing to say.
+func (s Status) notAsked() bool { return s.State == StateUnknown && s.Error == "" }
+
 // mark is a sign for the state, and its colour.
 func (s Status) mark() (sign, colour string) {
 	switch s.State {
 	case StateNone:
 		return "·", ansiDim
+	case StateUnknown:
+		return "?", ansiDim
 	case StateRunning:
 		return "▶", ansiBlue
 	case StateMaterialized:
@@ -176,10 +184,13 @@ func (s Status) mark() (sign, colour string) {
 	return "!", ansiYellow
 }
 
-// Text says the status in one line.
+// Text says the status in one line: nothing of one that was not asked for.
 func (s Status) Text() string {
-	if s.State == StateNone {
+	switch {
+	case s.State == StateNone:
 		return "never ran"
+	case s.notAsked():
+		return ""
 	}
 	parts := []string{string(s.State)}
 	if s.Snapshot > 0 {

@@ -36,6 +36,10 @@ func (r *Runner) Graph(ctx context.Context, status bool) (*graph.Graph, error) {
 	}
 	if status {
 		r.states(ctx, list)
+	} else {
+		for i := range list {
+			list[i].Status.State = graph.StateUnknown
+		}
 	}
 	return graph.New(list)
 }
@@ -92,12 +96,18 @@ func tableAsset(a annotate.Asset) annotate.Asset {
 	return LakeTable{a.Lake(), schema, name}.Asset()
 }
 
-// states fills in the last runs. A lake that cannot be reached has none.
+// states fills in the last runs. Of a lake that cannot be reached they are not known.
 func (r *Runner) states(ctx context.Context, list []graph.Script) {
 	for i := range list {
 		n := &list[i]
 		s, _ := r.Project.Find(n.Name)
 		last, err := r.last(ctx, s)
+		if err != nil {
+			if lake, e := r.Lake(s.Asset().Lake()); e == nil {
+				err = r.attempt(Job{Script: s}).unreachable(lake, err)
+			}
+			n.Status = graph.Status{State: graph.StateUnknown, Rows: -1, Error: err.Error()}
+		}
 		if err != nil || last == nil {
 			continue
 		}
