@@ -2,6 +2,7 @@
 -- pipeline
 -- materialize ducklake://shop/customer_history key=customer_id history track=city,tier deletes=close
 -- on ducklake://shop/raw.customers debounce=5s
+-- retry 2 5s
 -- tag history
 -- data_test unique customer_id
 -- data_test not_null customer_id

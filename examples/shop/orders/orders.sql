@@ -5,6 +5,7 @@
 -- on schedule cron="30 2 * * *"
 -- freshness 26h
 -- use lib/money
+-- column amount <- ducklake://shop/raw.orders.quantity, ducklake://shop/products.price
 -- data_test unique order_id
 -- data_test relationships product_id -> ducklake://shop/products.product_id
 -- data_test tests/no_negative_amount

@@ -1,6 +1,7 @@
 -- pipeline
 -- materialize ducklake://shop/customers key=customer_id
 -- on ducklake://shop/raw.customers
+-- retry 2 5s
 -- tag staging
 -- data_test unique customer_id
 -- data_test not_null city

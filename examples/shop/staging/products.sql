@@ -1,6 +1,7 @@
 -- pipeline
 -- materialize ducklake://shop/products
 -- on ducklake://shop/raw.products
+-- retry 2 5s
 -- tag staging
 -- data_test unique product_id
 -- data_test not_null price
