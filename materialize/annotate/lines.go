@@ -135,6 +135,12 @@ func (p *parser) on(rest string) {
 			return
 		}
 	}
+	for _, have := range p.h.Triggers {
+		if t.Cron != "" && have.Cron != "" {
+			p.say(CodeConflict, SeverityError, fmt.Sprintf("line %d has a schedule already, and a script has one", have.Line), `write one with lists, such as cron="0 6,18 * * *"`)
+			break
+		}
+	}
 	p.h.Triggers = append(p.h.Triggers, t)
 }
 
