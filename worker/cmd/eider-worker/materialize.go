@@ -74,7 +74,6 @@ func (f *projectFlags) registerQuiet(fs *pflag.FlagSet) {
 func (f *projectFlags) registerRun(fs *pflag.FlagSet) {
 	f.registerAuthor(fs)
 	f.registerQuiet(fs)
-	fs.BoolVar(&f.force, "force", false, "run although nothing has changed since the last run")
 	fs.StringSliceVar(&f.version, "at-version", nil, "read lakes as of a snapshot: N for all, or LAKE=N")
 }
 

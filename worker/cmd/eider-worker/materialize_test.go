@@ -38,7 +38,8 @@ func TestMaterializeCommandLine(t *testing.T) {
 		{[]string{"materialize", "watch", "--force"}, exitUsage, "unknown flag: --force", ""},
 		{[]string{"materialize", "plan", "--at-version", "3"}, exitUsage, "unknown flag: --at-version", ""},
 		{[]string{"materialize", "backfill", "--select", "x"}, exitUsage, "unknown flag: --select", ""},
-		{[]string{"materialize", "plan", file("c.sql")}, exitOK, "DELETE FROM", "materialise"}, // another script's warning
+		{[]string{"materialize", "backfill", "--force"}, exitUsage, "unknown flag: --force", ""}, // what is missing is run anyway
+		{[]string{"materialize", "plan", file("c.sql")}, exitOK, "DELETE FROM", "materialise"},   // another script's warning
 		{[]string{"materialize", "plan", file("c.sql"), "--author", "o'brien"}, exitOK, "set_commit_message('o''brien', 'materialize c (merge)'", ""},
 		{[]string{"materialize", "plan", file("c.sql"), "--lake", "lake=host=a,b port=1,2 dbname=x"}, exitOK, "DELETE FROM", ""},
 		{[]string{"materialize", "plan", file("b.sql")}, exitOK, "warning: b.sql:1: materialize: materialise is no annotation", ""},

@@ -75,6 +75,7 @@ What came of each is in the schema eider_materialize of the catalog's database, 
 	f.register(cmd.Flags(), "text", "json")
 	f.registerSelect(cmd.Flags())
 	f.registerRun(cmd.Flags())
+	cmd.Flags().BoolVar(&f.force, "force", false, "run although nothing has changed since the last run")
 	p.register(cmd)
 	return cmd
 }

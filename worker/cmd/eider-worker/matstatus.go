@@ -241,7 +241,7 @@ func (a *app) matBackfill(ctx context.Context, f *projectFlags, from, to string,
 		sh.mu.Unlock()
 	}
 	began := time.Now()
-	b, err := f.runner.Backfill(ctx, s, partitions, f.force || all, stop, nil)
+	b, err := f.runner.Backfill(ctx, s, partitions, all, stop, nil)
 	sh.clear()
 	a.backfilled(sh, s.Name, &b, time.Since(began))
 	switch {
