@@ -1,10 +1,15 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/pflag"
 )
 
 // Commands take the flags that mean something to them, and name themselves as they are called.
@@ -51,5 +56,47 @@ func TestMaterializeCommandLine(t *testing.T) {
 		if code != c.code || !strings.Contains(out, c.says) || c.not != "" && strings.Contains(out, c.not) {
 			t.Errorf("%q: exit code %d, want %d with %q and without %q:\n%s", c.args, code, c.code, c.says, c.not, out)
 		}
+	}
+}
+
+// The documents have every flag, with the commands that take it.
+func TestMaterializeFlagsInDocs(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "materialize.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	group := (&app{}).materializeCommand()
+	var all []string
+	have := map[string][]string{} // commands by flag
+	for _, c := range group.Commands() {
+		all = append(all, c.Name())
+		c.Flags().VisitAll(func(f *pflag.Flag) { have[f.Name] = append(have[f.Name], c.Name()) })
+	}
+	flags, word := regexp.MustCompile("`--([a-z-]+)"), regexp.MustCompile("`([a-z]+)`")
+	want := map[string][]string{}
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(line, " | ")
+		if len(cells) < 3 || !strings.HasPrefix(line, "| `--") {
+			continue
+		}
+		var of []string
+		for _, m := range word.FindAllStringSubmatch(cells[1], -1) {
+			of = append(of, m[1])
+		}
+		if strings.HasPrefix(cells[1], "all") {
+			of = slices.DeleteFunc(slices.Clone(all), func(c string) bool { return slices.Contains(of, c) })
+		}
+		for _, m := range flags.FindAllStringSubmatch(cells[0], -1) {
+			want[m[1]] = of
+		}
+	}
+	for _, m := range []map[string][]string{have, want} {
+		for _, list := range m {
+			slices.Sort(list)
+		}
+	}
+	if !maps.EqualFunc(have, want, slices.Equal) {
+		t.Errorf("flags and their commands are\n%v\nand docs/materialize.md says\n%v", have, want)
 	}
 }
