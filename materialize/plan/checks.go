@@ -115,7 +115,7 @@ func (p *Plan) notAmong(t annotate.DataTest) string {
 	}
 	list := make([]string, len(t.Values))
 	for i, v := range t.Values {
-		list[i] = literal(v)
+		list[i] = Literal(v)
 		if typ != "" && typ != "VARCHAR" {
 			list[i] = "TRY_CAST(" + list[i] + " AS " + typ + ")"
 		}

@@ -206,7 +206,7 @@ func (p *Plan) add(s ...Statement) { p.Statements = append(p.Statements, s...) }
 func (p *Plan) partitioned() bool { return p.in.Header.Partitioned != nil }
 
 // value is the partition's value as a literal.
-func (p *Plan) value() string { return literal(p.Partition) }
+func (p *Plan) value() string { return Literal(p.Partition) }
 
 // slice is the condition of the partition's rows.
 func (p *Plan) slice() string { return ident(PartitionColumn) + " = " + p.value() }
@@ -256,11 +256,11 @@ func (p *Plan) Writes() []Statement {
 
 // attachLake is the statement that attaches a lake under another name.
 func attachLake(lake, alias string) string {
-	return "ATTACH " + literal("ducklake://"+lake) + " AS " + ident(alias)
+	return "ATTACH " + Literal("ducklake://"+lake) + " AS " + ident(alias)
 }
 
-// literal quotes a text for SQL.
-func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+// Literal quotes a text for SQL.
+func Literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 // ident quotes a name for SQL.
 func ident(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }

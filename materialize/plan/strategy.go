@@ -94,9 +94,9 @@ func (p *Plan) transact(list []Statement) {
 
 // Call is the statement that gives the transaction's snapshot an author and a message.
 func (s *Snapshot) Call() string {
-	sql := "CALL " + Target + ".set_commit_message(" + literal(s.Author) + ", " + literal(s.Message)
+	sql := "CALL " + Target + ".set_commit_message(" + Literal(s.Author) + ", " + Literal(s.Message)
 	if s.Extra != "" {
-		sql += ", extra_info => " + literal(s.Extra)
+		sql += ", extra_info => " + Literal(s.Extra)
 	}
 	return sql + ")"
 }
@@ -150,7 +150,7 @@ func sameKeys(a, b string, keys []string) string {
 func (p *Plan) guard() string {
 	not := ""
 	if p.partitioned() {
-		not = " WHERE column_name <> " + literal(PartitionColumn)
+		not = " WHERE column_name <> " + Literal(PartitionColumn)
 	}
 	return "SELECT CASE WHEN len(added) + len(removed) > 0 THEN error('the columns have changed: new in the SELECT: ' || list_aggregate(added, 'string_agg', ', ') || '; only in the table: ' || list_aggregate(removed, 'string_agg', ', ')) END FROM (" +
 		"WITH q AS (SELECT lower(column_name) AS c FROM (DESCRIBE SELECT * FROM " + p.from() + ")), t AS (SELECT lower(column_name) AS c FROM (DESCRIBE " + p.target + ")" + not + ") " +

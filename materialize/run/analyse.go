@@ -217,7 +217,7 @@ func unquote(s string) string {
 
 // tree is DuckDB's parse tree of a SELECT.
 func (a *analyser) tree(sql string) (json.RawMessage, error) {
-	rows, err := a.db.Query(a.ctx, "SELECT CAST(json_serialize_sql("+literal(sql)+") AS VARCHAR)")
+	rows, err := a.db.Query(a.ctx, "SELECT CAST(json_serialize_sql("+plan.Literal(sql)+") AS VARCHAR)")
 	if err != nil {
 		return nil, fmt.Errorf("parse the SELECT: %w", err)
 	}
@@ -385,5 +385,3 @@ func (a *analyser) view(t LakeTable, depth int) {
 		a.unknown("the view %s: %s", t.Name, inner.out.Unknown)
 	}
 }
-
-func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }

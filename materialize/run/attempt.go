@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -63,7 +62,7 @@ func (r *Runner) attempt(job Job) *attempt {
 		a.run.Trigger = "by hand"
 	}
 	if m := s.Header.Materialize; m != nil {
-		a.run.Asset = state.Asset{Kind: string(m.Asset.Kind), Path: m.Asset.Path}
+		a.run.Asset = recordOf(s)
 		a.run.Strategy = m.Strategy().String()
 		if m.Manual {
 			a.run.Strategy = "manual"
@@ -91,19 +90,12 @@ func (a *attempt) report(e Event) {
 
 // refuse makes an ErrInput that names the script's file.
 func (a *attempt) refuse(err error) error {
+	p := project.Problem{File: a.job.Script.File, Message: err.Error()}
 	var bad *plan.Error
 	if errors.As(err, &bad) {
-		place := a.job.Script.File
-		if bad.Line > 0 {
-			place += ":" + strconv.Itoa(bad.Line)
-		}
-		text := bad.Message
-		if bad.Remedy != "" {
-			text += "; " + bad.Remedy
-		}
-		return &refusal{place + ": " + text, err}
+		p.Line, p.Message, p.Remedy = bad.Line, bad.Message, bad.Remedy
 	}
-	return &refusal{a.job.Script.File + ": " + err.Error(), err}
+	return &refusal{p.String(), err}
 }
 
 type refusal struct {
@@ -233,8 +225,10 @@ func (a *attempt) begin(ctx context.Context) (done bool, err error) {
 // statement of the script, and also for a run that comes to none. A watch that does not know what a failed run had
 // seen would make it again at once.
 func (a *attempt) open(ctx context.Context) (err error) {
+	h := heads{attempt: a, of: map[string]int64{}, lakes: map[string]*state.Source{}}
+	defer h.close(ctx)
 	if a.db, err = a.Open(ctx); err == nil {
-		if a.reads, err = Analyse(ctx, a.db, a.Project, a.job.Script, nil); err != nil {
+		if a.reads, err = Analyse(ctx, a.db, a.Project, a.job.Script, h.view(ctx)); err != nil {
 			err = fmt.Errorf("%s: %w", a.job.Script.File, err)
 		}
 	}
@@ -242,7 +236,7 @@ func (a *attempt) open(ctx context.Context) (err error) {
 		a.reads.Unknown = "what it reads was not found out"
 	}
 	if a.store != nil {
-		a.sources(ctx)
+		a.sources(ctx, &h)
 	}
 	return err
 }
@@ -374,8 +368,8 @@ func (a *attempt) probe(ctx context.Context) error {
 // tableColumns are the columns of the target; nil if it is not there.
 func (a *attempt) tableColumns(ctx context.Context) ([]plan.Column, error) {
 	schema, name := plan.SplitTable(a.job.Script.Asset().Table())
-	rows, err := a.db.Query(ctx, "SELECT column_name, data_type FROM duckdb_columns() WHERE database_name = "+literal(plan.Target)+" AND lower(schema_name) = lower("+literal(schema)+
-		") AND lower(table_name) = lower("+literal(name)+") ORDER BY column_index")
+	rows, err := a.db.Query(ctx, "SELECT column_name, data_type FROM duckdb_columns() WHERE database_name = "+plan.Literal(plan.Target)+" AND lower(schema_name) = lower("+plan.Literal(schema)+
+		") AND lower(table_name) = lower("+plan.Literal(name)+") ORDER BY column_index")
 	if err != nil {
 		return nil, fmt.Errorf("look at the table: %w", err)
 	}

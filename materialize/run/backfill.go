@@ -115,32 +115,18 @@ func (r *Runner) Missing(ctx context.Context, s *project.Script, partitions []st
 }
 
 // Slices returns the state of a script's partitions. Runs whose owner is gone are found, and failed.
-func (r *Runner) Slices(ctx context.Context, s *project.Script) ([]state.Slice, error) {
-	asset := s.Asset()
-	lake, err := r.Lake(asset.Lake())
-	if err != nil {
-		return nil, &refusal{err.Error(), err}
-	}
-	a := attempt{Runner: r, o: r.Options.withDefaults(), job: Job{Script: s}}
-	store, err := state.Open(ctx, lake.DSN, state.Options{ReadOnly: true, Now: r.Options.Now})
-	if errors.Is(err, state.ErrNone) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, a.unreachable(lake, err)
-	}
-	defer func() { _ = store.Close(context.WithoutCancel(ctx)) }()
-	if _, err := store.ReclaimAll(ctx); err != nil && ctx.Err() != nil {
-		return nil, err // who may only read cannot record it
-	}
-	return store.Slices(ctx, state.Asset{Kind: string(asset.Kind), Path: asset.Path})
+func (r *Runner) Slices(ctx context.Context, s *project.Script) (list []state.Slice, err error) {
+	err = r.recorded(ctx, s, func(store *state.Store) (err error) {
+		list, err = slicesOf(ctx, store, s)
+		return err
+	})
+	return list, err
 }
 
 // Backfill runs partitions of a script one after the other, each a run of its own.
 func (r *Runner) Backfill(ctx context.Context, s *project.Script, partitions []string, force bool, stop <-chan struct{}, told func([]Progress)) (Backfilled, error) {
 	if s.Spec == nil {
-		a := attempt{Runner: r, job: Job{Script: s}}
-		return Backfilled{}, a.refuse(&plan.Error{Err: plan.ErrInput, Message: "a backfill is of partitions, and the script has none", Remedy: "add a line with partitioned, or use run"})
+		return Backfilled{}, r.attempt(Job{Script: s}).refuse(&plan.Error{Err: plan.ErrInput, Message: "a backfill is of partitions, and the script has none", Remedy: "add a line with partitioned, or use run"})
 	}
 	var refused error
 	b := sequence(ctx, stop, partitions, r.now, func(ctx context.Context, partition string, started func(string)) (state.Run, error) {

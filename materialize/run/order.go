@@ -101,14 +101,15 @@ func (r *Runner) states(ctx context.Context, list []graph.Script) {
 	for i := range list {
 		n := &list[i]
 		s, _ := r.Project.Find(n.Name)
-		last, err := r.last(ctx, s)
-		if err != nil {
-			if lake, e := r.Lake(s.Asset().Lake()); e == nil {
-				err = r.attempt(Job{Script: s}).unreachable(lake, err)
-			}
+		var last *state.Run
+		if err := r.recorded(ctx, s, func(store *state.Store) (err error) {
+			last, err = lastRun(ctx, store, s)
+			return err
+		}); err != nil {
 			n.Status = graph.Status{State: graph.StateUnknown, Rows: -1, Error: err.Error()}
+			continue
 		}
-		if err != nil || last == nil {
+		if last == nil {
 			continue
 		}
 		n.Status = graph.Status{State: graph.State(last.Status), Rows: -1, At: last.Ended, Error: last.Error}
@@ -121,35 +122,13 @@ func (r *Runner) states(ctx context.Context, list []graph.Script) {
 		if last.Snapshot != nil {
 			n.Status.Snapshot = *last.Snapshot
 		}
-		if d, err := annotate.ParseDuration(s.Header.Freshness); err == nil && last.Status == state.Materialized && r.now().Sub(last.Ended) > d {
+		if r.stale(s, last) {
 			n.Status.State = graph.StateStale
 		}
 	}
 }
 
 func (r *Runner) now() time.Time { return r.Options.withDefaults().Now() }
-
-// last is the last run of a script that was neither skipped nor cancelled; nil if there is none.
-func (r *Runner) last(ctx context.Context, s *project.Script) (*state.Run, error) {
-	asset := s.Asset()
-	lake, err := r.Lake(asset.Lake())
-	if err != nil {
-		return nil, err
-	}
-	store, err := state.Open(ctx, lake.DSN, state.Options{ReadOnly: true, Now: r.Options.Now})
-	if errors.Is(err, state.ErrNone) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = store.Close(context.WithoutCancel(ctx)) }()
-	runs, err := store.Runs(ctx, state.Filter{Asset: state.Asset{Kind: string(asset.Kind), Path: asset.Path}, NotSkipped: true, Limit: 1})
-	if err != nil || len(runs) == 0 {
-		return nil, err
-	}
-	return &runs[0], nil
-}
 
 // Result is what came of one job.
 type Result struct {

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/eiderdb/eider/materialize/plan"
@@ -118,74 +119,75 @@ func incomplete(sources map[string]int64) bool {
 	return ok
 }
 
+// heads are the newest snapshots of lakes, each as of when it was first asked for, and the connections
+// over which they were.
+type heads struct {
+	*attempt
+	of    map[string]int64
+	lakes map[string]*state.Source
+}
+
+// source connects to a lake and notes its head, which is done once.
+func (h *heads) source(ctx context.Context, name string) (*state.Source, error) {
+	if src := h.lakes[name]; src != nil {
+		return src, nil
+	}
+	lake, err := h.Lake(name)
+	if err != nil {
+		return nil, err
+	}
+	src := h.attempt.source
+	if lake != h.lake {
+		if src, err = state.OpenSource(ctx, lake.DSN, lake.Schema); err != nil {
+			return nil, err
+		}
+	}
+	h.lakes[name] = src
+	head, err := src.Head(ctx)
+	if v, ok := h.version(name); ok {
+		head = v
+	}
+	if err == nil {
+		h.of[name] = head
+	}
+	return src, err
+}
+
+func (h *heads) close(ctx context.Context) {
+	for _, src := range h.lakes {
+		if src != h.attempt.source {
+			_ = src.Close(context.WithoutCancel(ctx))
+		}
+	}
+}
+
+// view gives the SELECTs of the views that the script reads: they read tables in their turn.
+func (h *heads) view(ctx context.Context) func(LakeTable) (string, bool) {
+	return func(t LakeTable) (string, bool) {
+		src, err := h.source(ctx, t.Lake)
+		if err != nil {
+			return "", false
+		}
+		sql, err := src.View(ctx, state.TableName{Schema: t.Schema, Name: t.Name}, t.Lake)
+		return sql, err == nil && sql != ""
+	}
+}
+
 // sources notes the newest snapshots of the lakes that are read, before they are: what changes after
 // that is seen by the next run. Tables that the script only runs after are noted with them.
-func (a *attempt) sources(ctx context.Context) {
+func (a *attempt) sources(ctx context.Context, h *heads) {
 	a.run.Sources = map[string]int64{}
-	heads := map[string]int64{}
-	lakes := map[string]*state.Source{}
-	defer func() {
-		for _, src := range lakes {
-			if src != a.source {
-				_ = src.Close(context.WithoutCancel(ctx))
-			}
-		}
-	}()
-	head := func(t LakeTable) bool {
-		if _, ok := heads[t.Lake]; ok {
-			return true
-		}
-		lake, err := a.Lake(t.Lake)
-		if err != nil {
-			return false
-		}
-		src := a.source
-		if lake != a.lake {
-			if src, err = state.OpenSource(ctx, lake.DSN, lake.Schema); err != nil {
-				return false
-			}
-		}
-		lakes[t.Lake] = src
-		if heads[t.Lake], err = src.Head(ctx); err != nil {
-			delete(heads, t.Lake)
-			return false
-		}
-		if v, ok := a.version(t.Lake); ok {
-			heads[t.Lake] = v
-		}
-		return true
-	}
-	note := func(tables []LakeTable) {
-		for _, t := range tables {
-			switch {
-			case t.fold() == a.target().fold():
-			case head(t):
-				a.run.Sources[t.key()] = heads[t.Lake]
-			default:
-				a.run.Sources[more] = 0
-			}
-		}
-	}
-	note(a.reads.Tables)
-	reads := a.reads
-	if reads.Unknown == "" && len(reads.Tables) > 0 {
-		// Views of lakes read tables in their turn.
-		var err error
-		reads, err = Analyse(ctx, a.db, a.Project, a.job.Script, func(t LakeTable) (string, bool) {
-			src := lakes[t.Lake]
-			if src == nil {
-				return "", false
-			}
-			sql, err := src.View(ctx, state.TableName{Schema: t.Schema, Name: t.Name}, t.Lake)
-			return sql, err == nil && sql != ""
-		})
-		if err != nil {
-			reads.Unknown = err.Error()
-		}
-		note(reads.Tables)
-	}
-	if reads.Unknown != "" {
+	if a.reads.Unknown != "" {
 		a.run.Sources[more] = 0
 	}
-	note(triggerTables(a.Project, a.job.Script))
+	for _, t := range append(slices.Clone(a.reads.Tables), triggerTables(a.Project, a.job.Script)...) {
+		if t.fold() == a.target().fold() {
+			continue
+		}
+		if _, err := h.source(ctx, t.Lake); err != nil {
+			a.run.Sources[more] = 0
+			continue
+		}
+		a.run.Sources[t.key()] = h.of[t.Lake]
+	}
 }

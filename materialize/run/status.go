@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/eiderdb/eider/materialize/annotate"
+	"github.com/eiderdb/eider/materialize/due"
 	"github.com/eiderdb/eider/materialize/plan"
 	"github.com/eiderdb/eider/materialize/project"
 	"github.com/eiderdb/eider/materialize/state"
@@ -41,27 +42,68 @@ func (r *Runner) Status(ctx context.Context, s *project.Script, limit int) (*Sta
 	if s.Header.Materialize == nil || s.Asset().Kind != annotate.KindLake {
 		return out, nil
 	}
-	var err error
-	if out.Slices, err = r.Slices(ctx, s); err != nil {
-		return nil, err
-	}
-	if out.Last, err = r.last(ctx, s); err != nil || out.Last == nil {
-		return out, err
-	}
-	if d, err := annotate.ParseDuration(s.Header.Freshness); err == nil && out.Last.Status == state.Materialized {
-		out.Stale = r.now().Sub(out.Last.Ended) > d
-	}
+	err := r.recorded(ctx, s, func(store *state.Store) (err error) {
+		if out.Slices, err = slicesOf(ctx, store, s); err != nil {
+			return err
+		}
+		if out.Last, err = lastRun(ctx, store, s); err != nil {
+			return err
+		}
+		out.Runs, err = store.Runs(ctx, state.Filter{Asset: recordOf(s), Limit: limit})
+		return err
+	})
+	out.Stale = r.stale(s, out.Last)
+	return out, err
+}
+
+// recorded reads what is recorded in the catalog of a script's target; it does nothing where nothing was
+// ever run. A lake that cannot be reached is an ErrInput.
+func (r *Runner) recorded(ctx context.Context, s *project.Script, read func(*state.Store) error) error {
+	a := r.attempt(Job{Script: s})
 	lake, err := r.Lake(s.Asset().Lake())
 	if err != nil {
-		return nil, err
+		return a.refuse(err)
 	}
 	store, err := state.Open(ctx, lake.DSN, state.Options{ReadOnly: true, Now: r.Options.Now})
+	if errors.Is(err, state.ErrNone) {
+		return nil
+	}
 	if err != nil {
-		return nil, err
+		return a.unreachable(lake, err)
 	}
 	defer func() { _ = store.Close(context.WithoutCancel(ctx)) }()
-	out.Runs, err = store.Runs(ctx, state.Filter{Asset: state.Asset{Kind: string(s.Asset().Kind), Path: s.Asset().Path}, Limit: limit})
-	return out, err
+	return read(store)
+}
+
+// recordOf is a script's target as records have it.
+func recordOf(s *project.Script) state.Asset {
+	return state.Asset{Kind: string(s.Asset().Kind), Path: s.Asset().Path}
+}
+
+// lastRun is the last run of a script that was neither skipped nor cancelled; nil if there is none.
+func lastRun(ctx context.Context, store *state.Store, s *project.Script) (*state.Run, error) {
+	runs, err := store.Runs(ctx, state.Filter{Asset: recordOf(s), NotSkipped: true, Limit: 1})
+	if err != nil || len(runs) == 0 {
+		return nil, err
+	}
+	return &runs[0], nil
+}
+
+// slicesOf are the partitions of a script's target, after runs whose owner is gone have been failed.
+func slicesOf(ctx context.Context, store *state.Store, s *project.Script) ([]state.Slice, error) {
+	if _, err := store.ReclaimAll(ctx); err != nil && ctx.Err() != nil {
+		return nil, err // who may only read cannot record it
+	}
+	return store.Slices(ctx, recordOf(s))
+}
+
+// stale says whether the last run has left a table that is older than the header's freshness allows.
+func (r *Runner) stale(s *project.Script, last *state.Run) bool {
+	if last == nil || last.Status != state.Materialized {
+		return false
+	}
+	d, err := annotate.ParseDuration(s.Header.Freshness)
+	return err == nil && (due.Script{Freshness: d}).Stale(last.Ended, r.now())
 }
 
 // Test runs the data tests of a script on its table as it is. Nothing is written or recorded.

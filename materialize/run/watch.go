@@ -277,7 +277,7 @@ func (w *watcher) decide(ctx context.Context, s *project.Script) (due.Decision, 
 	if err != nil {
 		return due.Decision{}, err
 	}
-	asset := state.Asset{Kind: string(s.Asset().Kind), Path: s.Asset().Path}
+	asset := recordOf(s)
 	runs, err := store.Runs(ctx, state.Filter{Asset: asset, Limit: maxRuns})
 	if err != nil {
 		return due.Decision{}, err

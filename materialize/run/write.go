@@ -89,7 +89,7 @@ func (a *attempt) needed(ctx context.Context) (map[plan.When]bool, error) {
 	need := map[plan.When]bool{plan.IfMissing: missing, plan.IfUnpartitioned: missing}
 	schema, name := plan.SplitTable(a.job.Script.Asset().Table())
 	if missing && !strings.EqualFold(schema, plan.DefaultSchema) {
-		rows, err := a.db.Query(ctx, "SELECT count(*) FROM duckdb_schemas() WHERE database_name = "+literal(plan.Target)+" AND lower(schema_name) = lower("+literal(schema)+")")
+		rows, err := a.db.Query(ctx, "SELECT count(*) FROM duckdb_schemas() WHERE database_name = "+plan.Literal(plan.Target)+" AND lower(schema_name) = lower("+plan.Literal(schema)+")")
 		if err != nil {
 			return nil, fmt.Errorf("look at the schema: %w", err)
 		}

@@ -242,26 +242,8 @@ func escapePath(s string) string {
 
 // maintain does one run, or many.
 func (a *app) maintain(ctx context.Context, f *maintainFlags) error {
-	ctx, cancel := context.WithCancel(ctx)
-	stop := make(chan struct{})
-	done := make(chan struct{})
-	go func() { // a first signal ends the run after its step, a second one at once
-		defer close(done)
-		for n := 0; ; n++ {
-			select {
-			case <-ctx.Done():
-				return
-			case <-a.sig:
-				if n == 0 {
-					fmt.Fprintln(a.err, "eider: ending after this step; again to end at once")
-					close(stop)
-				} else {
-					cancel()
-				}
-			}
-		}
-	}()
-	defer func() { cancel(); <-done }()
+	ctx, stop, end := a.signals(ctx, "this step")
+	defer end()
 	rep := &maintain.Reporter{Out: a.out, JSON: f.format == "json"}
 	if f.everyTime == 0 {
 		_, err := a.once(ctx, f, rep, stop)
