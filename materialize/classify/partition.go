@@ -1,6 +1,10 @@
 package classify
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/eiderdb/eider/lake"
+)
 
 // placeholder stands for the value of the partition.
 const placeholder = "{partition}"
@@ -29,7 +33,7 @@ func SubstitutePartition(sql, value string) string {
 		text := sql[t.start:t.end]
 		switch t.kind {
 		case tokPunct:
-			out.WriteString(apart(sql, t, quote(value)))
+			out.WriteString(apart(sql, t, lake.QuoteText(value)))
 		case tokEscape:
 			v := strings.ReplaceAll(value, `\`, `\\`)
 			out.WriteString(strings.ReplaceAll(text, placeholder, strings.ReplaceAll(v, "'", "''")))
@@ -39,7 +43,7 @@ func SubstitutePartition(sql, value string) string {
 			if !t.open {
 				body = strings.TrimSuffix(body, tag)
 			}
-			out.WriteString(apart(sql, t, quote(strings.ReplaceAll(body, placeholder, value))))
+			out.WriteString(apart(sql, t, lake.QuoteText(strings.ReplaceAll(body, placeholder, value))))
 		case tokName:
 			out.WriteString(strings.ReplaceAll(text, placeholder, strings.ReplaceAll(value, `"`, `""`)))
 		default:
@@ -61,9 +65,6 @@ func apart(sql string, t token, s string) string {
 	}
 	return s
 }
-
-// quote is s as a string of SQL.
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 // eachPlaceholder walks through SQL: found is called with each token that has a
 // placeholder, or is one (kind tokPunct), other with the text between.

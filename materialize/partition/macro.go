@@ -1,6 +1,6 @@
 package partition
 
-import "strings"
+import "github.com/eiderdb/eider/lake"
 
 // MacroName is the macro that scripts call.
 const MacroName = "wm_partition"
@@ -14,12 +14,9 @@ func (s Spec) Macro() string {
 	if s.Kind == Dynamic {
 		return ""
 	}
-	format, zone := quote(s.Format), quote(s.Zone.String())
+	format, zone := lake.QuoteText(s.Format), lake.QuoteText(s.Zone.String())
 	return "CREATE OR REPLACE TEMP MACRO " + MacroName + "(ts) AS " +
 		"CASE typeof(ts) WHEN 'TIMESTAMP WITH TIME ZONE' " +
 		"THEN strftime(timezone(" + zone + ", CAST(ts AS TIMESTAMPTZ)), " + format + ") " +
 		"ELSE strftime(CAST(ts AS TIMESTAMP), " + format + ") END"
 }
-
-// quote makes a literal of SQL.
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
