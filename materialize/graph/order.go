@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/eiderdb/eider/internal/nearest"
 )
 
 // sort finds the levels, or a circle.
@@ -196,6 +198,16 @@ func (g *Graph) near(name string) string {
 		if base := s.Name[strings.LastIndex(s.Name, "/")+1:]; base == name || strings.EqualFold(s.Name, name) || strings.TrimSuffix(name, ".sql") == s.Name {
 			return "; did you mean " + Clean(s.Name) + "?"
 		}
+	}
+	var known []string
+	for _, s := range g.scripts {
+		known = append(append(known, s.Name), s.Writes...)
+		for _, tag := range s.Tags {
+			known = append(known, "tag:"+tag)
+		}
+	}
+	if near := nearest.Of(name, known); near != "" {
+		return "; did you mean " + Clean(near) + "?"
 	}
 	return ""
 }
