@@ -176,11 +176,10 @@ func (d *decider) ticks() error {
 	}
 	// Backwards, a slice at a time: of the ticks in one slice the newest counts.
 	for until := d.now; ; {
-		ticks, _ := d.Schedule.between(since, until, 1)
-		if len(ticks) == 0 {
+		tick, ok := d.Schedule.last(since, until)
+		if !ok {
 			break
 		}
-		tick := ticks[0]
 		part, skip, err := d.slice(tick)
 		if err != nil {
 			return err

@@ -6,7 +6,6 @@ import (
 	"math"
 	"strings"
 	"time"
-	_ "time/tzdata" // zones are the same where the system has none
 
 	"github.com/robfig/cron/v3"
 
@@ -38,12 +37,9 @@ const fieldsHelp = "write minute, hour, day of the month, month and day of the w
 func ParseSchedule(text, zone string) (Schedule, error) {
 	s := Schedule{text: strings.TrimSpace(text)}
 	fail := func(err error) (Schedule, error) { return Schedule{}, fmt.Errorf("%w %q: %w", ErrSchedule, text, err) }
-	if zone == "Local" {
-		return fail(errors.New("the zone Local differs from machine to machine; write a name such as Europe/Berlin"))
-	}
 	var err error
-	if s.zone, err = time.LoadLocation(zone); err != nil {
-		return fail(fmt.Errorf("no time zone %q; write a name such as UTC or Europe/Berlin", zone))
+	if s.zone, err = wall.Zone(zone); err != nil {
+		return fail(err)
 	}
 	switch {
 	case s.text == "":
@@ -135,11 +131,10 @@ func (s Schedule) nextPassing(after time.Time) time.Time {
 	}
 }
 
-// between is the ticks after one time until another, that one included, in order. If they
-// are more than limit, it is the newest of them, and more is set.
-func (s Schedule) between(after, until time.Time, limit int) (ticks []time.Time, more bool) {
+// last is the newest tick after one time until another, that one included.
+func (s Schedule) last(after, until time.Time) (tick time.Time, ok bool) {
 	if !after.Before(until) {
-		return nil, false
+		return time.Time{}, false
 	}
 	// From until backwards, in windows that grow, since a schedule only goes forward.
 	for back := time.Hour; ; back *= 4 {
@@ -147,18 +142,11 @@ func (s Schedule) between(after, until time.Time, limit int) (ticks []time.Time,
 		if back > math.MaxInt64/8 || !from.After(after) {
 			from = after
 		}
-		ticks = ticks[:0]
-		more = false
 		for t := s.Next(from); !t.After(until); t = s.Next(t) {
-			if len(ticks) == limit {
-				more = true
-				copy(ticks, ticks[1:])
-				ticks = ticks[:limit-1]
-			}
-			ticks = append(ticks, t)
+			tick, ok = t, true
 		}
-		if more || from.Equal(after) {
-			return ticks, more
+		if ok || from.Equal(after) {
+			return tick, ok
 		}
 	}
 }

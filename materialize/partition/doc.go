@@ -2,9 +2,7 @@
 // each of them covers.
 //
 // A [Spec] is made by [New] from the texts of a header. Time enters as an argument; the
-// package reads no clock and no files. The time zone database is compiled in (time/tzdata),
-// so that a system without one has the same zones; where the system has one, Go takes the
-// system's.
+// package reads no clock and no files, but for the database of zones: see [wall.Zone].
 //
 // # Values and buckets
 //

@@ -1,13 +1,17 @@
 package partition
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/eiderdb/eider/materialize/wall"
+)
 
 // Errors of this package. What is returned wraps one of them and says more.
 var (
 	// ErrKind is returned by New for a kind that there is not.
 	ErrKind = errors.New("no such kind of partition")
 	// ErrZone is returned by New for a time zone that the database does not have.
-	ErrZone = errors.New("no such time zone")
+	ErrZone = wall.ErrZone
 	// ErrFormat is returned by New for a format that cannot name buckets of the kind.
 	ErrFormat = errors.New("partition format")
 	// ErrStart is returned by New for a start that is no date.

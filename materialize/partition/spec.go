@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	_ "time/tzdata" // zones are the same where the system has none
 	"unicode/utf8"
 
 	"github.com/eiderdb/eider/materialize/wall"
@@ -81,7 +80,7 @@ func New(kind, tz, format, start, key string) (Spec, error) {
 	if s.Kind == 0 {
 		return Spec{}, fmt.Errorf("%w: %q; kinds are daily, hourly, weekly, monthly and dynamic", ErrKind, kind)
 	}
-	zone, err := loadZone(tz)
+	zone, err := wall.Zone(tz)
 	if err != nil {
 		return Spec{}, err
 	}
@@ -105,18 +104,6 @@ func New(kind, tz, format, start, key string) (Spec, error) {
 		return Spec{}, err
 	}
 	return s, nil
-}
-
-func loadZone(name string) (*time.Location, error) {
-	// "Local" would be another zone on each machine.
-	if name == "Local" {
-		return nil, fmt.Errorf("%w: %q differs from machine to machine; write a name such as Europe/Berlin", ErrZone, name)
-	}
-	zone, err := time.LoadLocation(name)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %q; write a name of the time zone database such as UTC, Europe/Berlin or America/New_York", ErrZone, name)
-	}
-	return zone, nil
 }
 
 // Default tells whether values are written in the default format of the kind.

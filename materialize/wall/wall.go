@@ -1,6 +1,27 @@
 package wall
 
-import "time"
+import (
+	"errors"
+	"fmt"
+	"time"
+	_ "time/tzdata" // zones are the same where the system has none
+)
+
+// ErrZone is returned by Zone for a name that is no zone's.
+var ErrZone = errors.New("no such time zone")
+
+// Zone finds a zone of the time zone database by its name; "" is UTC. Local, which would be
+// another zone on each machine, is none.
+func Zone(name string) (*time.Location, error) {
+	if name == "Local" {
+		return nil, fmt.Errorf("%w: %q differs from machine to machine; write a name such as Europe/Berlin", ErrZone, name)
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %q; write a name of the time zone database such as UTC, Europe/Berlin or America/New_York", ErrZone, name)
+	}
+	return zone, nil
+}
 
 // widest is more than any zone is, or was, from UTC.
 const widest = 26 * time.Hour

@@ -1,9 +1,10 @@
 package wall_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 	"time"
-	_ "time/tzdata" // as in programs
 
 	"github.com/eiderdb/eider/materialize/wall"
 	"pgregory.net/rapid"
@@ -15,11 +16,23 @@ var zones = []string{
 }
 
 func load(t rapid.TB, name string) *time.Location {
-	zone, err := time.LoadLocation(name)
+	zone, err := wall.Zone(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return zone
+}
+
+func TestZone(t *testing.T) {
+	t.Parallel()
+	if zone, err := wall.Zone(""); err != nil || zone != time.UTC {
+		t.Errorf("no name: %v, %v", zone, err)
+	}
+	for name, says := range map[string]string{"Local": "from machine to machine", "Nowhere": "time zone database", "CEST+1": "time zone database"} {
+		if _, err := wall.Zone(name); !errors.Is(err, wall.ErrZone) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
 // The whole of time is periods, one after the other, with a few hundred of them in four
