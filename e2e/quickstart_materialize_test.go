@@ -13,45 +13,21 @@ import (
 // TestQuickstartMaterialize: the project in examples/shop runs to its end, skips what has not changed, and leaves nothing behind but the graph.
 func TestQuickstartMaterialize(t *testing.T) {
 	t.Parallel()
-	if !wantEider() {
-		t.Skip("runs on eider only")
-	}
 	if os.Getenv("EIDER_E2E_BINARY") != "" {
 		t.Skip("the worker is not beside the binary that was given")
 	}
+	graph := filepath.Join(t.TempDir(), "graph.html")
+	cmd := quickstart(t, "quickstart-materialize", "--graph", graph)
 	eiderWorker(t)
-	dir := t.TempDir()
-	graph := filepath.Join(dir, "graph.html")
-	cmd := exec.CommandContext(t.Context(), "sh", filepath.Join("scripts", "quickstart-materialize.sh"), "--server", eiderBinary(t), "--graph", graph)
-	cmd.Dir = tools.Root()
-	cmd.Env = append(os.Environ(), "EIDER_EXT_DIR="+tools.CacheDir(), "TMPDIR="+dir)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	rest := string(out)
-	for _, part := range []string{
+	quickstartRuns(t, cmd, []string{
 		"1. Raw tables", "2. Run the project", "history/customers: materialized  1000 rows", "orders/orders [2026-06-01]: materialized  14400 rows", "3. The other days",
 		"6 succeeded, 0 failed, 0 not run; 86400 rows", "6 succeeded, 0 failed, 0 not run; 18 rows", "4. Two orders come late", "history/customers: materialized  1001 rows",
 		"staging/products: skipped: nothing has changed", "orders/orders [2026-06-07]: materialized  14402 rows", "5. Again", "history/customers: skipped", "marts/city_revenue: skipped",
 		"6. An order that cannot be", "orders/orders [2026-06-07]: failed  14402 rows", "✗ custom(tests/no_negative_amount): 1 violating", "marts/city_revenue: not run, because orders/orders failed",
 		"exit code 1", "orders/orders [2026-06-07]: materialized", "7. The history", "8. Time travel", "6300000.00", "6303475.00", "9. How everything stands", "level 3", "That worked.",
-	} {
-		_, after, ok := strings.Cut(rest, part)
-		if !ok {
-			t.Fatalf("no %q where it belongs:\n%s", part, out)
-		}
-		rest = after
-	}
+	}, "\nquickstart-materialize: build worker\n\tsh scripts/quickstart-materialize.sh\n")
 	if page, err := os.ReadFile(graph); err != nil || !strings.Contains(string(page), "orders/orders") {
 		t.Errorf("the graph's page: %d bytes, %v", len(page), err)
-	}
-	if left, err := filepath.Glob(filepath.Join(dir, "eider-quickstart-*")); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
-	mk, err := os.ReadFile(filepath.Join(tools.Root(), "Makefile"))
-	if err != nil || !strings.Contains(string(mk), "\nquickstart-materialize: build worker\n\tsh scripts/quickstart-materialize.sh\n") {
-		t.Errorf("make quickstart-materialize runs something else (%v)", err)
 	}
 }
 

@@ -14,14 +14,15 @@ import (
 	"github.com/eiderdb/eider/e2e/internal/tools"
 )
 
-// quickstart is what "make quickstart" runs when the binary is built, on the binary of the
-// tests and with the DuckDB that they have fetched.
-func quickstart(t *testing.T, args ...string) *exec.Cmd {
+// quickstart is what "make quickstart", or another target with a script of that name, runs
+// when the binary is built, on the binary of the tests and with the DuckDB that they have
+// fetched.
+func quickstart(t *testing.T, name string, args ...string) *exec.Cmd {
 	t.Helper()
 	if !wantEider() {
 		t.Skip("runs on eider only")
 	}
-	cmd := exec.CommandContext(t.Context(), "sh", append([]string{filepath.Join("scripts", "quickstart.sh"), "--server", eiderBinary(t)}, args...)...)
+	cmd := exec.CommandContext(t.Context(), "sh", append([]string{filepath.Join("scripts", name+".sh"), "--server", eiderBinary(t)}, args...)...)
 	cmd.Dir = tools.Root()
 	cmd.Env = append(os.Environ(), "EIDER_EXT_DIR="+tools.CacheDir(), "TMPDIR="+t.TempDir())
 	return cmd
@@ -39,30 +40,38 @@ var quickstartTells = []string{
 // nothing behind.
 func TestQuickstart(t *testing.T) {
 	t.Parallel()
-	cmd := quickstart(t)
+	quickstartRuns(t, quickstart(t, "quickstart"), quickstartTells, "\nquickstart: build\n\tsh scripts/quickstart.sh\n")
+}
+
+// quickstartRuns runs a quickstart to its end. It must print the parts in their order, leave
+// nothing behind, and be all that the rule in the Makefile runs.
+func quickstartRuns(t *testing.T, cmd *exec.Cmd, tells []string, rule string) {
+	t.Helper()
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	rest := string(out)
-	for _, part := range quickstartTells {
+	for _, part := range tells {
 		_, after, ok := strings.Cut(rest, part)
 		if !ok {
 			t.Fatalf("no %q where it belongs:\n%s", part, out)
 		}
 		rest = after
 	}
+	nothingLeft(t, cmd)
+	mk, err := os.ReadFile(filepath.Join(tools.Root(), "Makefile"))
+	if err != nil || !strings.Contains(string(mk), rule) {
+		t.Errorf("the Makefile has no rule that is %q (%v)", rule, err)
+	}
+}
+
+// nothingLeft looks for folders of a quickstart that has ended.
+func nothingLeft(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
 	left, err := filepath.Glob(filepath.Join(tmpDir(cmd), "eider-quickstart-*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
-	}
-	// The command and this test run the same thing.
-	mk, err := os.ReadFile(filepath.Join(tools.Root(), "Makefile"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(mk), "\nquickstart: build\n\tsh scripts/quickstart.sh\n") {
-		t.Error("make quickstart does not run scripts/quickstart.sh alone")
 	}
 }
 
@@ -83,7 +92,7 @@ var attachLine = regexp.MustCompile(`^ +(ATTACH 'ducklake:postgres:.*' AS lake);
 func TestQuickstartKeeps(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	cmd := quickstart(t, "--keep")
+	cmd := quickstart(t, "quickstart", "--keep")
 	out, in, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -129,8 +138,5 @@ func TestQuickstartKeeps(t *testing.T) {
 	if err := p.Err(); err != nil {
 		t.Errorf("ended with %v", err)
 	}
-	left, err := filepath.Glob(filepath.Join(tmpDir(cmd), "eider-quickstart-*"))
-	if err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
+	nothingLeft(t, cmd)
 }

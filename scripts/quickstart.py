@@ -4,6 +4,7 @@ Started by "make quickstart" through quickstart.sh, which fetches DuckDB first.
 """
 
 import argparse
+import contextlib
 import os
 import shutil
 import signal
@@ -17,13 +18,35 @@ import urllib.request
 import duckdb
 
 
-def parse_args():
-    p = argparse.ArgumentParser(description=__doc__)
+def arguments(description):
+    """The arguments that every quickstart has."""
+    p = argparse.ArgumentParser(description=description)
     p.add_argument("--extensions", required=True, help="folder with ducklake and postgres_scanner .duckdb_extension files")
-    p.add_argument("--server", default=os.path.join("bin", "eider"), help="the eider binary")
-    p.add_argument("--connect", help="use this running server (a libpq connection string) and start none")
-    p.add_argument("--keep", action="store_true", help="leave the server running until Ctrl-C, as on a terminal")
-    return p.parse_args()
+    p.add_argument("--server", default=os.path.join("bin", "eider"), help="the eider binary; eider-worker lies beside it, where that is needed")
+    p.add_argument("--connect", help="use this running server (a libpq connection string with dbname) and start none")
+    return p
+
+
+@contextlib.contextmanager
+def catalog(args):
+    """A server, None with --connect, its connection string, and a folder for data files; at the end all of it goes."""
+    # A terminated run must clean up like a finished one.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    folder = tempfile.mkdtemp(prefix="eider-quickstart-")
+    data = os.path.join(folder, "files") + "/"
+    os.mkdir(data)
+    server = None
+    try:
+        if args.connect:
+            yield None, args.connect, data
+            return
+        server = Eider(args.server, folder)
+        server.start()
+        yield server, server.dsn(), data
+    finally:
+        if server:
+            server.stop()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def free_port():
@@ -198,21 +221,13 @@ def lake_session(s, restart):
 
 
 def main():
-    args = parse_args()
-    # A terminated run must clean up like a finished one.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    folder = tempfile.mkdtemp(prefix="eider-quickstart-")
-    data = os.path.join(folder, "files") + "/"
-    os.mkdir(data)
-    server, restart = None, None
-    try:
-        if args.connect:
-            dsn = args.connect
-        else:
-            server = Eider(args.server, folder)
-            server.start()
-            dsn = server.dsn()
-            print(f"Eider serves PostgreSQL clients on 127.0.0.1:{server.port}, its store is in {folder}/data")
+    p = arguments(__doc__)
+    p.add_argument("--keep", action="store_true", help="leave the server running until Ctrl-C, as on a terminal")
+    args = p.parse_args()
+    with catalog(args) as (server, dsn, data):
+        restart = None
+        if server:
+            print(f"Eider serves PostgreSQL clients on 127.0.0.1:{server.port}, its store is in {server.folder}/data")
 
             def restart():
                 code = server.stop()
@@ -231,10 +246,6 @@ def main():
                 print()
         elif server:
             print("   (the server has gone with this run; sh scripts/quickstart.sh --keep leaves it running)")
-    finally:
-        if server:
-            server.stop()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -3,26 +3,12 @@
 Started by "make quickstart-materialize" through quickstart-materialize.sh, which fetches DuckDB first.
 """
 
-import argparse
 import os
-import shutil
-import signal
 import subprocess
-import sys
-import tempfile
 
-from quickstart import Eider, Session
+from quickstart import Session, arguments, catalog
 
 PROJECT = os.path.join("examples", "shop")
-
-
-def parse_args():
-    p = argparse.ArgumentParser(description=__doc__)
-    p.add_argument("--extensions", required=True, help="folder with ducklake and postgres_scanner .duckdb_extension files")
-    p.add_argument("--server", default=os.path.join("bin", "eider"), help="the eider binary; eider-worker lies beside it")
-    p.add_argument("--connect", help="use this running catalog (a libpq connection string with dbname) and start no server")
-    p.add_argument("--graph", default="graph.html", help="file for the page with the graph")
-    return p.parse_args()
 
 
 class Project:
@@ -103,28 +89,15 @@ def pipeline(s, p, graph):
 
 
 def main():
-    args = parse_args()
-    # A terminated run must clean up like a finished one.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    folder = tempfile.mkdtemp(prefix="eider-quickstart-")
-    data = os.path.join(folder, "files") + "/"
-    os.mkdir(data)
-    server = None
-    try:
-        dsn = args.connect
-        if not dsn:
-            server = Eider(args.server, folder)
-            server.start()
-            dsn = server.dsn()
+    p = arguments(__doc__)
+    p.add_argument("--graph", default="graph.html", help="file for the page with the graph")
+    args = p.parse_args()
+    with catalog(args) as (_, dsn, data):
         s = Session(args.extensions, dsn, data)
         s.open()
         pipeline(s, Project(args.server, dsn, args.extensions), args.graph)
         s.close()
         print(f"\nThat worked. The graph is a page for a browser: {args.graph}")
-    finally:
-        if server:
-            server.stop()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":
