@@ -69,6 +69,11 @@ func (p *matProject) rows(ctx context.Context, sql string) string {
 	return strings.Join(mustDuck(ctx, p.t, p.duck, sql).Lines(), "\n")
 }
 
+// records is a table of the records, as the DuckDB of a project reads it.
+func records(table string) string {
+	return "postgres_query('__ducklake_metadata_lake', 'SELECT * FROM eider_materialize." + table + "')"
+}
+
 // matLine is a line of what the commands report.
 type matLine struct {
 	Event, Script, Asset, Partition, Run, Status, Text, Role, SQL, Trigger, Error string

@@ -108,7 +108,7 @@ func TestMaterializeBackfill(t *testing.T) {
 		if !end.Cancelled || end.Pending != 1 || end.Success != 0 {
 			t.Errorf("the end: %+v", end)
 		}
-		if got := p.rows(ctx, "SELECT partition, status, error LIKE 'cancelled: %' FROM postgres_query('__ducklake_metadata_lake', 'SELECT partition, status, error FROM eider_materialize.partitions') WHERE partition > '2026-01-07'"); got != "2026-01-08 | failed | true" {
+		if got := p.rows(ctx, "SELECT partition, status, error LIKE 'cancelled: %' FROM "+records("partitions")+" WHERE partition > '2026-01-07'"); got != "2026-01-08 | failed | true" {
 			t.Errorf("the records:\n%s", got)
 		}
 		if err := healthy(ctx, target, databaseOf(t, dsn)); err != nil {
@@ -273,7 +273,7 @@ func TestMaterializeWatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-running.Done()
-		got := p.rows(ctx, "SELECT DISTINCT trigger FROM postgres_query('__ducklake_metadata_lake', 'SELECT trigger FROM eider_materialize.runs') ORDER BY 1")
+		got := p.rows(ctx, "SELECT DISTINCT trigger FROM "+records("runs")+" ORDER BY 1")
 		if got != "changed: ducklake://lake/a\nchanged: ducklake://lake/gate\nchanged: ducklake://lake/src\nretry 1" {
 			t.Errorf("why it ran:\n%s", got)
 		}

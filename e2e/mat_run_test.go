@@ -256,11 +256,11 @@ func TestMaterializeDataTests(t *testing.T) {
 		if code, lines, _ := p.do(ctx, "test", "orders.sql"); code != 1 || len(lines) != 5 {
 			t.Errorf("test of bad rows: exit code %d, %+v", code, lines)
 		}
-		got := p.rows(ctx, "SELECT status, row_count, schema_version IS NULL, error LIKE '%5 of 5%' FROM postgres_query('__ducklake_metadata_lake', 'SELECT status, row_count, schema_version, error FROM eider_materialize.runs ORDER BY started_at DESC LIMIT 1')")
+		got := p.rows(ctx, "SELECT status, row_count, schema_version IS NULL, error LIKE '%5 of 5%' FROM "+records("runs")+" ORDER BY started_at DESC LIMIT 1")
 		if got != "failed | 8 | true | true" {
 			t.Errorf("the record: %s", got)
 		}
-		if n := strings.Count(p.rows(ctx, "SELECT version FROM postgres_query('__ducklake_metadata_lake', 'SELECT version FROM eider_materialize.asset_schemas')"), "\n") + 1; n != 2 {
+		if n := strings.Count(p.rows(ctx, "SELECT version FROM "+records("asset_schemas")), "\n") + 1; n != 2 {
 			t.Errorf("%d versions of columns of two tables", n)
 		}
 	})
