@@ -1,6 +1,9 @@
 package annotate
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Header is what the header of a script says. Durations are texts as they were written:
 // see ParseDuration. Lines are numbered from 1.
@@ -280,15 +283,7 @@ type Mute struct {
 
 // Has tells whether changes of the asset are muted.
 func (m Mute) Has(a Asset) bool {
-	if m.All {
-		return true
-	}
-	for _, muted := range m.Assets {
-		if muted == a {
-			return true
-		}
-	}
-	return false
+	return m.All || slices.Contains(m.Assets, a)
 }
 
 // Measure is an aggregate that readers of the table can ask for.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -177,24 +178,14 @@ func (p *parser) tag(rest string) {
 	}
 }
 
-// maxRetries is how many retries can be asked for.
-const maxRetries = 1<<31 - 1
-
 func (p *parser) retry(rest string) {
 	word, delay := cutWord(rest)
 	delay = strings.TrimSpace(delay)
-	count := uint64(0)
-	for _, c := range word {
-		if c < '0' || c > '9' || count > maxRetries {
-			count = 0
-			break
-		}
-		count = 10*count + uint64(c-'0')
-	}
+	count, err := strconv.ParseUint(word, 10, 31) // what an int holds on every machine
 	switch {
 	case rest == "":
 		p.malformed("the count is missing")
-	case count == 0 || count > maxRetries:
+	case err != nil || count == 0:
 		p.malformed("%q is no count from 1 on", word)
 	case p.h.Retry != nil:
 		p.duplicate(p.h.Retry.Line, "first")

@@ -8,11 +8,9 @@ func (h *Header) Validate() []Diagnostic {
 	v := &validator{}
 	m := h.Materialize
 	if m == nil {
-		for i, t := range h.Tests {
-			if i == 0 {
-				v.say(t.Line, keyDataTest, CodeConflict, SeverityError, "there is no table to test: the header has no materialize line",
-					"write materialize ducklake://LAKE/TABLE")
-			}
+		if len(h.Tests) > 0 {
+			v.say(h.Tests[0].Line, keyDataTest, CodeConflict, SeverityError, "there is no table to test: the header has no materialize line",
+				"write materialize ducklake://LAKE/TABLE")
 		}
 		if h.Partitioned != nil {
 			v.say(h.Partitioned.Line, keyPartitioned, CodeNoEffect, SeverityWarning, "there is no table to partition: the header has no materialize line",
