@@ -70,7 +70,7 @@ func (e *matEngine) Close() error {
 	return e.inst.Close()
 }
 
-// byHand does what a person would type for a run: open DuckDB, attach, and the statements that write. Their snapshots say the same.
+// byHand does what a person would type for a run: open DuckDB, attach, the statements that write, and a query for each data test. The snapshots say as much.
 func byHand(ctx context.Context, s *project.Script, lake run.Lake, partition string) error {
 	in := s.Input()
 	in.Partition, in.Snapshot = partition, &plan.Snapshot{Author: "me", Message: "by hand"}
@@ -96,6 +96,11 @@ func byHand(ctx context.Context, s *project.Script, lake run.Lake, partition str
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", st.SQL, err)
+		}
+	}
+	for _, c := range p.Checks {
+		if _, err := db.Query(ctx, c.Count()); err != nil {
+			return fmt.Errorf("%s: %w", c.Name, err)
 		}
 	}
 	return nil

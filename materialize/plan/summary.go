@@ -19,7 +19,7 @@ const LastSnapshot = "SELECT id FROM ducklake_last_committed_snapshot('" + Targe
 // are tests: a list of test and violating). With the snapshot that the run committed, rows and columns
 // are of that one, whatever others did since; nil stands for the newest.
 func (p *Plan) Summarize(snapshot *int64) string {
-	at, id := "", "(SELECT max(snapshot_id) FROM ducklake_snapshots('"+Target+"'))"
+	at, id := "", "(SELECT id FROM ducklake_current_snapshot('"+Target+"') AS t(id))"
 	if snapshot != nil {
 		id = strconv.FormatInt(*snapshot, 10)
 		at = " AT (VERSION => " + id + ")"

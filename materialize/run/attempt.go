@@ -40,6 +40,14 @@ type attempt struct {
 	writing bool
 	// begun says that there is a record of the run.
 	begun bool
+	// id is the run's, also before it is recorded; what the run commits says it.
+	id string
+	// resumed is an earlier run whose rows are committed and that came to no end; nil for none.
+	resumed *state.Run
+	// base is the lake's head before the write began, -1 if it is not known; before is what the summary says
+	// within the write.
+	base   int64
+	before *summary
 }
 
 // Run makes one attempt of one job. What is refused before anything is written is an ErrInput; a
@@ -54,7 +62,8 @@ func (r *Runner) Run(ctx context.Context, job Job) (state.Run, error) {
 // attempt is what is known of a run before it begins.
 func (r *Runner) attempt(job Job) *attempt {
 	s := job.Script
-	a := &attempt{Runner: r, o: r.Options.withDefaults(), job: job}
+	a := &attempt{Runner: r, o: r.Options.withDefaults(), job: job, base: -1}
+	a.id = a.o.NewID()
 	a.run = state.Run{
 		Script: s.Name, Partition: job.Partition, Trigger: job.Trigger, Attempt: max(job.Attempt, 1), Owner: a.o.Owner, ScriptHash: s.Hash,
 	}
@@ -160,7 +169,7 @@ func (a *attempt) prepare(ctx context.Context) (err error) {
 	if a.source, err = state.OpenSource(ctx, a.lake.DSN, a.lake.Schema); err != nil {
 		return a.unreachable(a.lake, err)
 	}
-	a.store, err = state.Open(ctx, a.lake.DSN, state.Options{Now: a.o.Now, NewID: a.o.NewID})
+	a.store, err = state.Open(ctx, a.lake.DSN, state.Options{Now: a.o.Now, NewID: func() string { return a.id }})
 	if err != nil {
 		return a.unreachable(a.lake, err)
 	}
@@ -204,6 +213,9 @@ func (a *attempt) begin(ctx context.Context) (done bool, err error) {
 	}
 	for i := range lost {
 		a.report(Event{Kind: Lost, Run: &lost[i], Text: lost[i].Error})
+	}
+	if err := a.resume(ctx); err != nil {
+		return false, fmt.Errorf("%w: %w", ErrFailed, err)
 	}
 	why, err := a.unchanged(ctx)
 	if err != nil {
@@ -265,8 +277,10 @@ func (a *attempt) execute(ctx context.Context) error {
 	if err := a.record(ctx); err != nil {
 		return err
 	}
-	if err := a.write(ctx); err != nil {
-		return err
+	if a.resumed == nil {
+		if err := a.write(ctx); err != nil {
+			return err
+		}
 	}
 	return a.summarize(ctx)
 }
@@ -340,7 +354,7 @@ func (a *attempt) probe(ctx context.Context) error {
 		probe.Table = append(probe.Table, plan.Column{Name: n})
 	}
 	a.in.Probe = probe
-	a.in.Snapshot = a.snapshot()
+	a.in.Snapshot = a.snapshot(a.id)
 	p, err := plan.Build(a.in)
 	if err != nil {
 		return a.refuse(err)
@@ -394,13 +408,14 @@ func (a *attempt) describe(ctx context.Context, query string) ([]plan.Column, er
 
 func text(v any) string { s, _ := v.(string); return s }
 
-// Snapshot is what the snapshot of a job says of itself.
+// Snapshot is what the snapshot of a job says of itself, but for the run's id.
 func (r *Runner) Snapshot(job Job) *plan.Snapshot {
-	return r.attempt(job).snapshot()
+	return r.attempt(job).snapshot("")
 }
 
-func (a *attempt) snapshot() *plan.Snapshot {
-	return &plan.Snapshot{Author: a.o.Author, Message: a.message(), Extra: a.extra()}
+// snapshot is what a snapshot says of itself. Only the one that has the run's rows has its id.
+func (a *attempt) snapshot(id string) *plan.Snapshot {
+	return &plan.Snapshot{Author: a.o.Author, Message: a.message(), Extra: a.extra(id)}
 }
 
 // message is what snapshots say.
@@ -412,8 +427,12 @@ func (a *attempt) message() string {
 	return m + " (" + a.run.Strategy + ")"
 }
 
-func (a *attempt) extra() string {
-	b, _ := json.Marshal(map[string]string{"script": a.job.Script.Name, "asset": a.run.Asset.String(), "partition": a.job.Partition, "trigger": a.run.Trigger})
+func (a *attempt) extra(id string) string {
+	m := map[string]string{"script": a.job.Script.Name, "asset": a.run.Asset.String(), "partition": a.job.Partition, "trigger": a.run.Trigger}
+	if id != "" {
+		m["run"] = id
+	}
+	b, _ := json.Marshal(m)
 	return string(b)
 }
 

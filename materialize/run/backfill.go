@@ -139,7 +139,7 @@ func (r *Runner) Backfill(ctx context.Context, s *project.Script, partitions []s
 				r.Report(e)
 			}
 		}
-		run, err := one.Retry(ctx, Job{Script: s, Partition: partition, Trigger: "backfill", Force: force})
+		run, err := one.Retry(ctx, Job{Script: s, Partition: partition, Trigger: "backfill", Force: force}, stop)
 		if errors.Is(err, ErrInput) && refused == nil {
 			refused = err
 		}

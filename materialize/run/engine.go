@@ -20,6 +20,8 @@ var (
 	ErrInput = errors.New("refused")
 	// ErrFailed is for a run that began and did not succeed. Its record says so.
 	ErrFailed = errors.New("failed")
+	// ErrTests is for a run whose data tests failed. What it wrote is there.
+	ErrTests = errors.New("data tests failed")
 )
 
 // Engine is a DuckDB with nothing attached.
@@ -78,6 +80,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Sleep == nil {
 		o.Sleep = sleep
+	}
+	if o.NewID == nil {
+		o.NewID = state.NewID
 	}
 	return o
 }

@@ -41,7 +41,30 @@ func (r *Runner) Graph(ctx context.Context, status bool) (*graph.Graph, error) {
 			list[i].Status.State = graph.StateUnknown
 		}
 	}
-	return graph.New(list)
+	return withReferences(list, r.Project)
+}
+
+// withReferences makes the graph in which a script also comes after the tables that its tests compare with; where that
+// would be a circle, they are left to what is there.
+func withReferences(list []graph.Script, p *project.Project) (*graph.Graph, error) {
+	plain, err := graph.New(list)
+	if err != nil || plain.Cycle() != nil {
+		return plain, err
+	}
+	more := slices.Clone(list)
+	for i := range more {
+		s, _ := p.Find(more[i].Name)
+		for _, t := range s.Header.Tests {
+			ref := tableAsset(t.Ref).String()
+			if t.Kind == annotate.TestRelationships && !slices.Contains(more[i].Reads, ref) {
+				more[i].Reads = append(slices.Clone(more[i].Reads), ref)
+			}
+		}
+	}
+	if g, err := graph.New(more); err == nil && g.Cycle() == nil {
+		return g, nil
+	}
+	return plain, nil
 }
 
 // node is a script as the graph has it.
@@ -141,8 +164,8 @@ type Result struct {
 }
 
 // Retry makes attempts of a job until one succeeds or the header's count of retries is used up. What
-// is refused, and what was cancelled, is not tried again.
-func (r *Runner) Retry(ctx context.Context, job Job) (run state.Run, err error) {
+// is refused, what was cancelled and what failed its data tests is not tried again, nor is anything when stop is closed.
+func (r *Runner) Retry(ctx context.Context, job Job, stop <-chan struct{}) (run state.Run, err error) {
 	more := 0
 	var delay time.Duration
 	if retry := job.Script.Header.Retry; retry != nil {
@@ -151,19 +174,40 @@ func (r *Runner) Retry(ctx context.Context, job Job) (run state.Run, err error) 
 	}
 	for job.Attempt = max(job.Attempt, 1); ; job.Attempt++ {
 		run, err = r.Run(ctx, job)
-		if err == nil || more <= 0 || errors.Is(err, ErrInput) || ctx.Err() != nil {
+		if err == nil || more <= 0 || errors.Is(err, ErrInput) || errors.Is(err, ErrTests) || ctx.Err() != nil {
 			return run, err
 		}
 		more--
 		if r.Report != nil {
 			r.Report(Event{Kind: Retrying, Script: job.Script.Name, Asset: job.Script.Asset().String(), Partition: job.Partition, Run: &run, Text: fmt.Sprintf("attempt %d in %s", job.Attempt+1, delay), At: r.now()})
 		}
-		if delay > 0 {
-			if e := r.Options.withDefaults().Sleep(ctx, delay); e != nil {
-				return run, err
-			}
+		if !r.pause(ctx, delay, stop) {
+			return run, err
 		}
 	}
+}
+
+// pause waits, and says whether that was to its end.
+func (r *Runner) pause(ctx context.Context, d time.Duration, stop <-chan struct{}) bool {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- r.Options.withDefaults().Sleep(ctx, d) }()
+	var stopped bool
+	select {
+	case err := <-done:
+		cancel()
+		select {
+		case <-stop:
+			return false
+		default:
+			return err == nil
+		}
+	case <-stop:
+		stopped = true
+	}
+	cancel()
+	<-done
+	return !stopped
 }
 
 // All runs jobs in the order of what their scripts read. A script whose sources' script failed is not run,
@@ -200,7 +244,7 @@ func (r *Runner) All(ctx context.Context, g *graph.Graph, jobs []Job, stop <-cha
 			}
 		}
 		if res.Blocked == "" {
-			res.Run, res.Err = r.Retry(ctx, job)
+			res.Run, res.Err = r.Retry(ctx, job, stop)
 		}
 		if res.Err != nil {
 			failed[job.Script.Name] = job.Script.Name

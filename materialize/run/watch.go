@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -69,7 +70,7 @@ func (r *Runner) Watch(ctx context.Context, scripts []*project.Script, o WatchOp
 			return ctx.Err()
 		default:
 		}
-		if err := w.reload(); err != nil {
+		if err := w.reload(ctx); err != nil {
 			w.trouble("", "the project: "+err.Error())
 		}
 		for _, lake := range w.lakes() {
@@ -94,7 +95,7 @@ func (r *Runner) Watch(ctx context.Context, scripts []*project.Script, o WatchOp
 	}
 }
 
-func (w *watcher) reload() error {
+func (w *watcher) reload(ctx context.Context) error {
 	if w.o.Reload == nil {
 		return nil
 	}
@@ -105,6 +106,12 @@ func (w *watcher) reload() error {
 	r := *w.Runner
 	r.Project = p
 	w.Runner, w.scripts = &r, scripts
+	// A lake may be elsewhere now.
+	for _, cancel := range w.hears {
+		cancel()
+	}
+	clear(w.hears)
+	w.forget(ctx)
 	w.say("", "the project's files have changed and were read again")
 	return nil
 }
@@ -323,6 +330,9 @@ func past(runs []state.Run) due.State {
 			continue
 		}
 		sl.Ended, sl.Attempt = r.Ended, r.Attempt
+		if r.Status == state.Failed && len(r.Tests) > 0 {
+			sl.Attempt = math.MaxInt32 // the same rows fail the same tests
+		}
 		sl.Tried = seen(r.Sources)
 		if r.Status == state.Materialized {
 			sl.Seen = sl.Tried

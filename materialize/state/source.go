@@ -244,6 +244,15 @@ func (s *Source) Commits(ctx context.Context, since int64, tables []TableName) (
 	return out, nil
 }
 
+// RunSnapshot returns the snapshot whose extra information is JSON with "run" being the run's id; nil if there
+// is none, because nothing was committed or it has been expired.
+func (s *Source) RunSnapshot(ctx context.Context, run string) (snapshot *int64, err error) {
+	if err := s.conn.QueryRow(ctx, "SELECT max(snapshot_id) FROM "+s.schema+".ducklake_snapshot_changes WHERE commit_extra_info LIKE $1", `%"run":"`+run+`"%`).Scan(&snapshot); err != nil {
+		return nil, fmt.Errorf("look for the run's snapshot: %w", err)
+	}
+	return snapshot, nil
+}
+
 // changesRows says whether a change is one of rows or columns: a merge, a rewrite and a flush are not.
 func changesRows(k conflict.ChangeKind) bool {
 	switch k {

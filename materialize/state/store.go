@@ -29,7 +29,7 @@ func (o Options) withDefaults() Options {
 		o.Now = time.Now
 	}
 	if o.NewID == nil {
-		o.NewID = randomID
+		o.NewID = NewID
 	}
 	if o.Application == "" {
 		o.Application = "eider materialize"
@@ -37,7 +37,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func randomID() string {
+// NewID is a random UUID, version 4.
+func NewID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
 	b[6] = b[6]&0x0f | 0x40
