@@ -316,6 +316,14 @@ func TestMaterializeDrift(t *testing.T) {
 		if got := p.rows(ctx, "SELECT a, d, l FROM sync ORDER BY a"); got != "1 | NULL | NULL\n2 | NULL | NULL\n3 | NULL | NULL\n4 | 2026-01-01 | [1]" {
 			t.Errorf("synced:\n%s", got)
 		}
+		set("ignore", "2.7 AS a, 'x' AS c")
+		set("warn", "2.7 AS a, 'x' AS c")
+		for mode, told := range map[string]bool{"warn": true, "ignore": false} {
+			lines := p.must(ctx, "run", mode+".sql")
+			if got := slices.ContainsFunc(lines, func(l matLine) bool { return l.Text == "values are cast: a is DECIMAL(2,1) in the SELECT and INTEGER in the table" }); got != told {
+				t.Errorf("%s: another type is told: %v", mode, got)
+			}
+		}
 		if err := healthy(ctx, target, databaseOf(t, dsn)); err != nil {
 			t.Error(err)
 		}

@@ -122,8 +122,11 @@ func (p *Plan) table() error {
 		}
 	}
 	for _, c := range owned {
-		if find(out, c.Name) < 0 {
+		i := find(out, c.Name)
+		if i < 0 {
 			d.Removed = append(d.Removed, c.Name)
+		} else if c.Type != "" && c.Type != out[i].Type {
+			p.Retyped = append(p.Retyped, fmt.Sprintf("%s is %s in the SELECT and %s in the table", c.Name, out[i].Type, c.Type))
 		}
 	}
 	if len(d.Added)+len(d.Removed) == 0 {

@@ -175,6 +175,9 @@ type Plan struct {
 	// Drift is how the SELECT's columns differ from the table's; nil if they do not, if nothing
 	// is known or if nobody asked.
 	Drift *Drift
+	// Retyped are the columns whose type in the SELECT is not the table's, each as a text. Their values are
+	// cast.
+	Retyped []string
 
 	in     *Input
 	target string // the table, qualified and quoted
@@ -186,7 +189,7 @@ func Build(in *Input) (*Plan, error) {
 		return nil, err
 	}
 	m := in.Header.Materialize
-	p := &Plan{Asset: m.Asset, Strategy: m.Strategy(), Partition: in.Partition, in: in, target: tableName(Target, m.Asset.Table())}
+	p := &Plan{Asset: m.Asset, Strategy: m.Strategy(), Partition: in.Partition, in: in, target: TargetTable(m.Asset)}
 	p.Query = p.substitute(in.Script.Output.Text)
 	if err := p.checks(); err != nil {
 		return nil, err
@@ -282,6 +285,9 @@ func tableName(catalog, table string) string {
 	}
 	return strings.Join(parts, ".")
 }
+
+// TargetTable is an asset's table as plans call it.
+func TargetTable(a annotate.Asset) string { return tableName(Target, a.Table()) }
 
 // SplitTable takes TABLE or SCHEMA.TABLE apart.
 func SplitTable(table string) (schema, name string) {

@@ -78,6 +78,9 @@ func TestPlan(t *testing.T) {
 			if p.Drift != nil {
 				fmt.Fprintf(&b, "drift: %s\n", p.Drift)
 			}
+			for _, c := range p.Retyped {
+				fmt.Fprintf(&b, "retyped: %s\n", c)
+			}
 			for _, s := range p.Statements {
 				line := ""
 				if s.Line > 0 {
@@ -116,6 +119,9 @@ func TestPlanParts(t *testing.T) {
 	}
 	if got := roles(p.Writes()); got != "create begin insert commit" {
 		t.Errorf("writes: %s", got)
+	}
+	if got := p.Checks[0].Sample(); !strings.Contains(got, "'_wm_partition'") || !strings.Contains(got, "LIMIT 20") {
+		t.Errorf("the sample: %s", got)
 	}
 	n := int64(7)
 	if got := p.Summarize(&n); !strings.Contains(got, `_wm_target."t" AT (VERSION => 7)`) || strings.Contains(got, "ducklake_snapshots") {

@@ -224,7 +224,7 @@ func (a *attempt) begin(ctx context.Context) (done bool, err error) {
 	if why == "" {
 		return false, nil
 	}
-	if err := a.store.Add(ctx, &a.run, state.Skipped); err != nil {
+	if err := a.store.Skip(ctx, &a.run); err != nil {
 		a.event(Note, err.Error())
 		a.run.ID = ""
 	}
@@ -343,15 +343,17 @@ func (a *attempt) probe(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%s:%d: %w", a.job.Script.File, a.job.Script.SQL.Output.Line, err)
 	}
-	// The catalog is asked for the table's columns: DuckDB would read those of all tables first.
+	// The catalog is asked whether the table is there: DuckDB would read the columns of all tables to tell.
 	schema, name := plan.SplitTable(a.job.Script.Asset().Table())
 	names, err := a.source.Columns(ctx, state.TableName{Schema: schema, Name: name})
 	if err != nil {
 		return err
 	}
 	probe := &plan.Probe{Output: out}
-	for _, n := range names {
-		probe.Table = append(probe.Table, plan.Column{Name: n})
+	if len(names) > 0 {
+		if probe.Table, err = a.describe(ctx, plan.TargetTable(a.job.Script.Asset())); err != nil {
+			return fmt.Errorf("look at the table: %w", err)
+		}
 	}
 	a.in.Probe = probe
 	a.in.Snapshot = a.snapshot(a.id)
@@ -374,6 +376,9 @@ func (a *attempt) probe(ctx context.Context) error {
 	}
 	if p.Drift != nil {
 		a.event(Note, "the columns have changed: "+p.Drift.String())
+	}
+	if len(p.Retyped) > 0 && a.job.Script.Header.Materialize.OnSchemaChange != annotate.SchemaIgnore {
+		a.event(Note, "values are cast: "+strings.Join(p.Retyped, "; "))
 	}
 	a.plan = p
 	return nil

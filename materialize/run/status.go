@@ -14,7 +14,7 @@ import (
 
 // Status is how the table of a script stands.
 type Status struct {
-	// Last is the last run that was neither skipped nor cancelled, nil if there was none.
+	// Last is the last run that was not skipped, nil if there was none.
 	Last *state.Run
 	// Stale says that the table is older than the header's freshness allows.
 	Stale bool
@@ -80,7 +80,7 @@ func recordOf(s *project.Script) state.Asset {
 	return state.Asset{Kind: string(s.Asset().Kind), Path: s.Asset().Path}
 }
 
-// lastRun is the last run of a script that was neither skipped nor cancelled; nil if there is none.
+// lastRun is the last run of a script that was not skipped; nil if there is none.
 func lastRun(ctx context.Context, store *state.Store, s *project.Script) (*state.Run, error) {
 	runs, err := store.Runs(ctx, state.Filter{Asset: recordOf(s), NotSkipped: true, Limit: 1})
 	if err != nil || len(runs) == 0 {

@@ -76,7 +76,7 @@ type Filter struct {
 	Asset     Asset
 	Partition *string
 	Status    Status
-	// NotSkipped leaves out runs that were skipped or cancelled.
+	// NotSkipped leaves out runs that were skipped.
 	NotSkipped bool
 	// Limit is how many are returned at most.
 	Limit int
@@ -107,7 +107,7 @@ func (s *Store) Runs(ctx context.Context, f Filter) ([]Run, error) {
 		add("status = $%d", string(f.Status))
 	}
 	if f.NotSkipped {
-		where = append(where, "status NOT IN ('"+string(Skipped)+"', '"+string(Cancelled)+"')")
+		where = append(where, "status <> '"+string(Skipped)+"'")
 	}
 	sql := `SELECT CAST(run_id AS text), script, asset_kind, asset_path, partition, strategy, status, trigger, attempt, owner, started_at, ended_at,
  snapshot_id, row_count, schema_version, script_hash, coalesce(CAST(sources AS text), ''), coalesce(CAST(tests AS text), ''), coalesce(error, '') FROM ` + Name + ".runs"

@@ -28,13 +28,9 @@ func (s *Store) Begin(ctx context.Context, r *Run) error {
 	return nil
 }
 
-// Add records a run that is over as it begins: one that was skipped or cancelled. Its slice
-// stays as it is.
-func (s *Store) Add(ctx context.Context, r *Run, status Status) error {
-	if err := status.check(); err != nil {
-		return err
-	}
-	r.ID, r.Status, r.Started = s.o.NewID(), status, s.now()
+// Skip records a run that was not made, because it would have changed nothing. Its slice stays as it is.
+func (s *Store) Skip(ctx context.Context, r *Run) error {
+	r.ID, r.Status, r.Started = s.o.NewID(), Skipped, s.now()
 	r.Ended, r.Attempt = r.Started, max(r.Attempt, 1)
 	if err := s.transact(ctx, func(tx pgx.Tx) error { return insertRun(ctx, tx, r) }); err != nil {
 		return fmt.Errorf("record the run: %w", err)
@@ -118,7 +114,7 @@ func insertRun(ctx context.Context, tx pgx.Tx, r *Run) error {
 
 // upsertSlice overwrites everything that is known of the slice.
 func upsertSlice(ctx context.Context, tx pgx.Tx, r *Run, at time.Time) error {
-	if r.Status == Skipped || r.Status == Cancelled {
+	if r.Status == Skipped {
 		return nil
 	}
 	_, err := tx.Exec(ctx, "INSERT INTO "+Name+`.partitions (asset_kind, asset_path, partition, status, snapshot_id, row_count, run_id, script, materialized_at, error)

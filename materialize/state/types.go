@@ -18,13 +18,12 @@ func (a Asset) String() string { return a.Kind + "://" + a.Path }
 // Status is where a run, or a slice of an asset, stands.
 type Status string
 
-// The states. A slice is never Skipped or Cancelled: it keeps what it had.
+// The states. A slice is never Skipped: it keeps what it had. A run that was cancelled has Failed.
 const (
 	Running      Status = "running"
 	Materialized Status = "materialized"
 	Failed       Status = "failed"
 	Skipped      Status = "skipped"
-	Cancelled    Status = "cancelled"
 )
 
 // Column is one column of a table as DESCRIBE gives it.
@@ -137,7 +136,7 @@ func clean(s string) string {
 
 func (s Status) check() error {
 	switch s {
-	case Running, Materialized, Failed, Skipped, Cancelled:
+	case Running, Materialized, Failed, Skipped:
 		return nil
 	}
 	return fmt.Errorf("%w: status %q", ErrValue, string(s))
