@@ -320,7 +320,9 @@ func TestMaterializeDrift(t *testing.T) {
 		set("warn", "2.7 AS a, 'x' AS c")
 		for mode, told := range map[string]bool{"warn": true, "ignore": false} {
 			lines := p.must(ctx, "run", mode+".sql")
-			if got := slices.ContainsFunc(lines, func(l matLine) bool { return l.Text == "values are cast: a is DECIMAL(2,1) in the SELECT and INTEGER in the table" }); got != told {
+			if got := slices.ContainsFunc(lines, func(l matLine) bool {
+				return l.Text == "values are cast: a is DECIMAL(2,1) in the SELECT and INTEGER in the table"
+			}); got != told {
 				t.Errorf("%s: another type is told: %v", mode, got)
 			}
 		}
