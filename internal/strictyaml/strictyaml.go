@@ -97,6 +97,10 @@ func check(n *yaml.Node, t reflect.Type, path string, errs *[]error) {
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[yaml.Unmarshaler]()) {
 		t = reflect.TypeFor[any]() // only its form is looked at
 	}
+	if message := mistaken(n, t, strings.TrimSuffix(path, ".")); message != "" {
+		fail(n, "%s", message)
+		return
+	}
 	switch n.Kind {
 	case yaml.MappingNode:
 		seen := map[string]bool{}
@@ -121,6 +125,33 @@ func check(n *yaml.Node, t reflect.Type, path string, errs *[]error) {
 			check(c, elem, path, errs)
 		}
 	}
+}
+
+// mistaken says what a value should be that has not the form of its type; "" where it has, or
+// where that is for the type to say.
+func mistaken(n *yaml.Node, t reflect.Type, path string) string {
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
+		return ""
+	}
+	if path == "" {
+		path = "the document"
+	}
+	switch {
+	case t.Kind() == reflect.Struct && n.Kind != yaml.MappingNode:
+		var names []string
+		for _, k := range Keys(t) {
+			names = append(names, k.Name)
+		}
+		slices.Sort(names)
+		return path + " has keys of its own, and is written key: value; there are " + strings.Join(names, ", ")
+	case t.Kind() == reflect.Map && n.Kind != yaml.MappingNode:
+		return path + " has names below it, and is written name: value"
+	case t.Kind() == reflect.Slice && n.Kind != yaml.SequenceNode:
+		return path + " is a list, and is written [a, b]"
+	case t.Kind() == reflect.String && n.Kind != yaml.ScalarNode:
+		return path + " is one text"
+	}
+	return ""
 }
 
 // fieldOf is the type of a key's value; of anything, where that is not known.
