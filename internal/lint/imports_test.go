@@ -52,7 +52,8 @@ var rules = []rule{
 	{"materialize/state", []string{"conflict"}},
 	{"materialize/plan", []string{"=materialize/annotate", "=materialize/classify"}},
 	{"materialize/project", []string{
-		"=internal/nearest", "=internal/strictyaml", "=materialize/annotate", "=materialize/classify", "=materialize/partition", "=materialize/plan",
+		"=internal/nearest", "=internal/strictyaml", "=materialize/annotate", "=materialize/classify", "=materialize/due", "=materialize/partition",
+		"=materialize/plan",
 	}},
 	{"materialize/run", []string{"=internal/cmdline", "materialize"}},
 	{"server", []string{"kv", "translate", "server"}},

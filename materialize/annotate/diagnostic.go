@@ -3,6 +3,7 @@ package annotate
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Severity is what a diagnostic means for a run.
@@ -98,6 +99,13 @@ func (h *Header) Err() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// Unreadable tells whether the header has a line that should name the table, and cannot be read.
+func (h *Header) Unreadable() bool {
+	return slices.ContainsFunc(h.Diagnostics, func(d Diagnostic) bool {
+		return d.Keyword == keyMaterialize && d.Code == CodeMalformed && d.Severity == SeverityError
+	})
 }
 
 // MalformedTests counts the data_test lines of the header that were not read.

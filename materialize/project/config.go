@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/eiderdb/eider/internal/nearest"
 	"github.com/eiderdb/eider/internal/strictyaml"
@@ -69,6 +70,30 @@ func (p *Project) readConfig() {
 		}
 		p.Problems = append(p.Problems, problem)
 	}
+	p.readDefaults()
+}
+
+// readDefaults reads what a header would say, by the header's rules.
+func (p *Project) readDefaults() {
+	d := p.Config.Defaults
+	var lines []string
+	for _, v := range []struct{ key, value string }{{"retry", d.Retry}, {"tag", d.Tag}, {"freshness", d.Freshness}, {"debounce", d.Debounce}} {
+		if v.value == "" {
+			continue
+		}
+		line := "-- " + v.key + " " + v.value
+		h := annotate.Parse(line)
+		problem := Problem{File: ConfigFile, Severity: annotate.SeverityError, Message: fmt.Sprintf("defaults.%s: %q cannot be read", v.key, v.value), Remedy: "write it as the line of a header has it"}
+		switch {
+		case len(h.Diagnostics) > 0:
+			problem.Message, problem.Remedy = "defaults."+h.Diagnostics[0].Message, h.Diagnostics[0].Remedy
+		case !strings.ContainsAny(v.value, "\r\n") && (h.Retry != nil || h.Tag+h.Freshness+h.Debounce != ""):
+			lines = append(lines, line)
+			continue
+		}
+		p.Problems = append(p.Problems, problem)
+	}
+	p.defaults = annotate.Parse(strings.Join(lines, "\n"))
 }
 
 // each takes joined errors apart.

@@ -79,7 +79,8 @@ func (s *Script) Asset() annotate.Asset {
 // Project is what a folder holds.
 type Project struct {
 	Config Config
-	// Scripts are those that make a table, by name.
+	// Scripts are those that make a table, or whose header says so in a way that cannot be read,
+	// by name.
 	Scripts []*Script
 	// Problems are by file and line.
 	Problems []Problem
@@ -87,6 +88,8 @@ type Project struct {
 	fsys  fs.FS
 	files map[string]string // of all .sql files, by path
 	all   map[string]*Script
+	// defaults are those of the settings as a header; nil where they cannot be read.
+	defaults *annotate.Header
 }
 
 // Load reads the project in a folder. Problems of its files are no error.
@@ -99,7 +102,7 @@ func Load(fsys fs.FS) (*Project, error) {
 	for _, file := range slices.Sorted(mapKeys(p.files)) {
 		s := &Script{Name: strings.TrimSuffix(file, ".sql"), File: file, Text: p.files[file], Header: annotate.Parse(p.files[file])}
 		p.all[s.Name] = s
-		if s.Header.Materialize != nil || len(s.Header.Tests) > 0 {
+		if s.Header.Materialize != nil || len(s.Header.Tests) > 0 || s.Header.Unreadable() {
 			p.Scripts = append(p.Scripts, s)
 		}
 	}
@@ -178,25 +181,10 @@ func (p *Project) header(s *Script) {
 		p.Problems = append(p.Problems, Problem{s.File, d.Line, d.Severity, d.Message, d.Remedy})
 		s.Bad = s.Bad || d.Severity == annotate.SeverityError
 	}
-	d := p.Config.Defaults
-	var lines []string
-	for _, v := range []struct {
-		key, value string
-		missing    bool
-	}{
-		{"retry", d.Retry, s.Header.Retry == nil},
-		{"tag", d.Tag, s.Header.Tag == ""},
-		{"freshness", d.Freshness, s.Header.Freshness == ""},
-		{"debounce", d.Debounce, s.Header.Debounce == ""},
-	} {
-		if v.value != "" && v.missing {
-			lines = append(lines, "-- "+v.key+" "+v.value)
-		}
-	}
-	if len(lines) == 0 || s.Header.Materialize == nil {
+	more := p.defaults
+	if more == nil || s.Header.Materialize == nil {
 		return
 	}
-	more := annotate.Parse(strings.Join(lines, "\n"))
 	for _, v := range []struct{ to, from *string }{
 		{&s.Header.Tag, &more.Tag}, {&s.Header.Freshness, &more.Freshness}, {&s.Header.Debounce, &more.Debounce},
 	} {
@@ -237,6 +225,8 @@ func (p *Project) complete(s *Script) {
 	}
 	p.macros(s)
 	p.custom(s)
+	p.schedules(s)
+	p.placeholders(s)
 	s.Hash = s.hash()
 	if s.Bad {
 		return

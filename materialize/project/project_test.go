@@ -153,6 +153,19 @@ func TestProblems(t *testing.T) {
 			map[string]string{"a.sql": target + "t\nSELECT '\xff'"},
 			"a.sql: the file is not UTF-8",
 		},
+		"a table that cannot be read": {
+			map[string]string{"a.sql": "-- materialize lake.t\nSELECT 1", "b.sql": target + "t\nSELECT 1", "c.sql": "-- materialize what is asked for\nSELECT 1"},
+			`a.sql:1: materialize: "lake.t" is no asset`,
+		},
+		"a time that never comes": {
+			map[string]string{"a.sql": target + "t\n-- tag x\n-- on schedule cron=\"30 25 * * *\"\nSELECT 1"},
+			"a.sql:3: schedule \"30 25 * * *\": ",
+		},
+		"defaults": {
+			map[string]string{ConfigFile: "defaults: {retry: lots, freshness: 1 day, tag: two words, debounce: as soon as it is there}", "a.sql": target + "t\nSELECT 1"},
+			"materialize.yaml: defaults.retry: \"lots\" is no count from 1 on\nmaterialize.yaml: defaults.tag: \"two words\" is more than one word\n" +
+				"materialize.yaml: defaults.freshness: \"1 day\" is no duration\nmaterialize.yaml: defaults.debounce: \"as soon as it is there\" cannot be read",
+		},
 		"an empty manual script": {
 			map[string]string{"a.sql": "-- materialize manual ducklake://lake/t\n"},
 			"a.sql: the script has no statement",
@@ -161,6 +174,29 @@ func TestProblems(t *testing.T) {
 		got := problems(load(t, test.files))
 		if test.want == "" || !strings.HasPrefix(got, test.want) || !strings.HasSuffix(test.want, " ") && got != test.want {
 			t.Errorf("%s:\n%s\nwant:\n%s", name, got, test.want)
+		}
+	}
+}
+
+// TestPlaceholders has statements that ask for a partition which their script has not.
+func TestPlaceholders(t *testing.T) {
+	t.Parallel()
+	const header = target + "t\n"
+	for text, want := range map[string]string{
+		header + "SELECT 1\nWHERE {partition} = 'x'": "a.sql:2: the statement has {partition}, which stands for nothing: the header has no line with partitioned; add -- partitioned daily, or another kind",
+		header + "SET VARIABLE v = '{partition}';\nSELECT WM_Partition (now())": "a.sql:2: the statement has {partition}, which stands for nothing: the header has no line with partitioned; add -- partitioned daily, or another kind\n" +
+			"a.sql:3: the statement has wm_partition, which stands for nothing: the header has no line with partitioned; add -- partitioned daily, or another kind",
+		"-- materialize manual ducklake://lake/t\nCREATE TABLE t AS SELECT {partition}":   "a.sql:2: the statement has {partition}, which stands for nothing: the header has no line with partitioned; add -- partitioned daily, or another kind",
+		header + "-- partitioned daily\nSELECT 1 WHERE wm_partition(now()) = {partition}": "",
+		header + "SELECT 1 -- {partition}":                                                "",
+	} {
+		p := load(t, map[string]string{"a.sql": text})
+		var list []string
+		for _, q := range p.Problems {
+			list = append(list, q.String())
+		}
+		if got := strings.Join(list, "\n"); got != want || p.Scripts[0].Bad {
+			t.Errorf("%q:\n%s\nwant:\n%s", text, got, want)
 		}
 	}
 }

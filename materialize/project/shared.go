@@ -3,10 +3,13 @@ package project
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/eiderdb/eider/materialize/annotate"
 	"github.com/eiderdb/eider/materialize/classify"
+	"github.com/eiderdb/eider/materialize/due"
+	"github.com/eiderdb/eider/materialize/partition"
 	"github.com/eiderdb/eider/materialize/plan"
 )
 
@@ -83,6 +86,48 @@ func (p *Project) custom(s *Script) {
 			s.Custom = map[string]string{}
 		}
 		s.Custom[t.Script] = file.Text
+	}
+}
+
+// schedules refuses times that a watch could not go by.
+func (p *Project) schedules(s *Script) {
+	for _, t := range s.Header.Triggers {
+		if t.Native != annotate.Schedule || t.Cron == "" || s.Bad {
+			continue
+		}
+		if _, err := due.ParseSchedule(t.Cron, t.TZ); err != nil {
+			p.fail(s, t.Line, err.Error(), "")
+		}
+	}
+}
+
+// macroCall is a call of the macro of partitions.
+var macroCall = regexp.MustCompile(`(?i)\b` + partition.MacroName + `\s*\(`)
+
+// placeholders tells of statements that ask for a partition which the script has not. It is no error:
+// the text may be meant as it stands.
+func (p *Project) placeholders(s *Script) {
+	if s.Header.Partitioned != nil {
+		return
+	}
+	all := s.Statements
+	if s.SQL != nil {
+		all = append(slices.Clone(s.SQL.Setup), s.SQL.Output)
+	}
+	for _, st := range all {
+		what := ""
+		switch {
+		case classify.HasPartition(st.Text):
+			what = annotate.PartitionPlaceholder
+		case macroCall.MatchString(st.Text):
+			what = partition.MacroName
+		default:
+			continue
+		}
+		p.Problems = append(p.Problems, Problem{
+			s.File, st.Line, annotate.SeverityWarning, fmt.Sprintf("the statement has %s, which stands for nothing: the header has no line with partitioned", what),
+			"add -- partitioned daily, or another kind",
+		})
 	}
 }
 

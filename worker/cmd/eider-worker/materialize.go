@@ -40,6 +40,7 @@ type projectFlags struct {
 	title   string // the project's folder
 	project *project.Project
 	scripts []*project.Script // those that the arguments name, or all
+	named   bool              // the arguments name scripts
 	runner  *run.Runner
 }
 
@@ -108,14 +109,14 @@ func (f *projectFlags) load(a *app, args []string) error {
 	if err := f.settings(a, root); err != nil {
 		return err
 	}
-	f.scripts = f.project.Scripts
-	if names != nil {
+	f.scripts, f.named = f.project.Scripts, names != nil
+	if f.named {
 		f.scripts = nil
 		for _, name := range names {
 			s, ok := f.project.Find(name)
 			if !ok {
-				if why := f.trouble(name); why != "" {
-					return cmdline.Usagef("%s", why)
+				if err := f.problems(a, name); err != nil {
+					return err
 				}
 				return cmdline.Usagef("%s makes no table: its header has no line with materialize", name)
 			}
@@ -123,6 +124,9 @@ func (f *projectFlags) load(a *app, args []string) error {
 		}
 	}
 	if len(f.scripts) == 0 {
+		if err := f.problems(a); err != nil {
+			return err
+		}
 		return cmdline.Usagef("there is no script in %s: a script is a file NAME.sql with a line -- materialize ducklake://LAKE/TABLE at its head", root)
 	}
 	return nil
@@ -162,21 +166,14 @@ func (f *projectFlags) versions(g *graph.Graph) error {
 	return nil
 }
 
-// trouble is what is wrong with a file that is no script of the project.
-func (f *projectFlags) trouble(file string) string {
-	for _, p := range f.project.Problems {
-		if p.File == file && p.Severity == annotate.SeverityError {
-			return p.String()
-		}
-	}
-	return ""
-}
-
 // rootOf finds the project's folder, and the names of scripts in it; nil for all.
 func rootOf(args []string) (root string, names []string, err error) {
 	for _, arg := range args {
 		info, err := os.Stat(arg)
 		if errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Stat(arg + ".sql"); err == nil {
+				return "", nil, cmdline.Usagef("there is no file or folder %s; a script is given by its file, %s.sql, or with --select", arg, arg)
+			}
 			return "", nil, cmdline.Usagef("there is no file or folder %s", arg)
 		}
 		if err != nil {
@@ -302,12 +299,17 @@ func (e engine) Attach(ctx context.Context, l run.Lake, alias, options string) e
 	return e.DB.Attach(ctx, duck.Lake{Name: alias, DSN: l.DSN, Schema: l.Schema, DataPath: l.DataPath, Options: options})
 }
 
-// problems prints what is wrong with the project's files; where only some of its scripts are wanted, with theirs.
-func (f *projectFlags) problems(a *app) error {
+// problems prints what is wrong with the project's files; where only some of its scripts are wanted, with theirs and
+// with these files. What is an error in a file that makes no table is a warning of a command for all.
+func (f *projectFlags) problems(a *app, files ...string) error {
 	wanted := map[string]bool{project.ConfigFile: true}
+	for _, file := range files {
+		wanted[file] = true
+	}
 	for _, s := range f.scripts {
 		wanted[s.File] = true
 	}
+	all := !f.named && len(f.scripts) == len(f.project.Scripts)
 	var first error
 	for _, p := range f.project.Problems {
 		if p.Severity == annotate.SeverityError && wanted[p.File] {
@@ -317,7 +319,7 @@ func (f *projectFlags) problems(a *app) error {
 			first = cmdline.Usagef("%s", p)
 			continue
 		}
-		if p.Severity != annotate.SeverityError && (wanted[p.File] || len(f.scripts) == len(f.project.Scripts)) {
+		if wanted[p.File] || all {
 			fmt.Fprintln(a.err, "eider: warning:", p)
 		}
 	}

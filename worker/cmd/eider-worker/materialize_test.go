@@ -29,6 +29,18 @@ func TestMaterializeCommandLine(t *testing.T) {
 		}
 	}
 	file := func(name string) string { return filepath.Join(dir, name) }
+	lone := t.TempDir()
+	if err := os.WriteFile(filepath.Join(lone, "x.sql"), []byte("-- materialise ducklake://lake/x\nSELECT 1 AS x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	mixed := t.TempDir()
+	for name, text := range map[string]string{
+		"a.sql": "-- materialize ducklake://lake/a\nSELECT 1 AS x", "helper.sql": "-- retry 0\nSELECT 1 AS x", "data.sql": "SELECT '\xff'", "materialize.yaml": "",
+	} {
+		if err := os.WriteFile(filepath.Join(mixed, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, c := range []struct {
 		args      []string
 		code      int
@@ -50,6 +62,16 @@ func TestMaterializeCommandLine(t *testing.T) {
 		{[]string{"materialize", "plan", file("b.sql")}, exitOK, "warning: b.sql:1: materialize: materialise is no annotation", ""},
 		{[]string{"materialize", "plan", file("missing.sql")}, exitUsage, "missing.sql:2: there is no script lib/none to use", ""},
 		{[]string{"materialize", "plan", dir}, exitUsage, "a.sql:2: retry", ""},
+		{[]string{"materialize", "plan", lone}, exitUsage, "warning: x.sql:1: materialize: materialise is no annotation", ""},
+		{[]string{"materialize", "plan", lone}, exitUsage, "there is no script in ", ""},
+		{[]string{"materialize", "plan", filepath.Join(lone, "x.sql")}, exitUsage, "warning: x.sql:1: materialize: materialise is no annotation", ""},
+		{[]string{"materialize", "plan", filepath.Join(lone, "x.sql")}, exitUsage, "x.sql makes no table", ""},
+		{[]string{"materialize", "plan", file("c")}, exitUsage, "c; a script is given by its file, ", ""},
+		{[]string{"materialize", "plan", file("nobody")}, exitUsage, "there is no file or folder ", "--select"},
+		{[]string{"materialize", "plan", mixed}, exitOK, "warning: data.sql: the file is not UTF-8", ""},
+		{[]string{"materialize", "plan", mixed}, exitOK, "warning: helper.sql:1: retry: ", ""},
+		{[]string{"materialize", "plan", filepath.Join(mixed, "a.sql")}, exitOK, "CREATE OR REPLACE TABLE", "warning"},
+		{[]string{"materialize", "plan", filepath.Join(mixed, "data.sql")}, exitUsage, "data.sql: the file is not UTF-8", "warning"},
 		{[]string{"materialize", "backfill", file("tenants.sql"), "--from", "2026-01-01"}, exitUsage, "tenants.sql:2: a backfill is of times, and the partitions are dynamic", ""},
 	} {
 		code, out := worker(t, nil, c.args...)
