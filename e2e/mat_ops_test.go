@@ -238,6 +238,41 @@ func TestMaterializeSkip(t *testing.T) {
 	})
 }
 
+// TestMaterializeTableAgain drops a table with partitions, or has another script replace it: its slices are neither skipped nor taken for filled.
+func TestMaterializeTableAgain(t *testing.T) {
+	onBoth(t, func(ctx context.Context, t *testing.T, target script.Target, dsn string) {
+		p := newMatProject(ctx, t, target, dsn)
+		p.write("t.sql", "-- materialize ducklake://lake/t\n-- partitioned daily start=2026-01-01\nSELECT {partition} AS day")
+		fill := func(want string) {
+			t.Helper()
+			if got := ended(p.must(ctx, "backfill", "t.sql", "--to", "2026-01-03")); got != want {
+				t.Errorf("filled: %s, want %s", got, want)
+			}
+		}
+		all := "t 2026-01-01 materialized, t 2026-01-02 materialized, t 2026-01-03 materialized"
+		fill(all)
+		fill("")
+		p.sql(ctx, "DROP TABLE t")
+		for _, want := range []string{"materialized", "skipped"} {
+			for _, day := range []string{"2026-01-01", "2026-01-02"} {
+				if got := ended(p.must(ctx, "run", "--partition", day)); got != "t "+day+" "+want {
+					t.Errorf("after the drop: %s, want %s", got, want)
+				}
+			}
+		}
+		fill("t 2026-01-03 materialized")
+		p.sql(ctx, "DROP TABLE t")
+		fill(all)
+		if got := p.rows(ctx, "SELECT day FROM t ORDER BY day"); got != "2026-01-01\n2026-01-02\n2026-01-03" {
+			t.Errorf("the table:\n%s", got)
+		}
+		p.sql(ctx, "CREATE OR REPLACE TABLE t AS SELECT 1 AS other")
+		if code, lines, errs := p.do(ctx, "run", "--partition", "2026-01-01"); code != 2 || !strings.Contains(errs, "was made without partitions") {
+			t.Errorf("another table: exit code %d, %s\n%s", code, ended(lines), errs)
+		}
+	})
+}
+
 // TestMaterializeWatch runs what is due: after commits, in a chain; again after a failure; not what is muted.
 func TestMaterializeWatch(t *testing.T) {
 	onBoth(t, func(ctx context.Context, t *testing.T, target script.Target, dsn string) {

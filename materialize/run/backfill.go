@@ -101,15 +101,30 @@ func sequence(ctx context.Context, stop <-chan struct{}, partitions []string, no
 	return b
 }
 
-// Missing returns those of the partitions that are not materialized, in their order.
+// Missing returns those of the partitions that are not materialized, in their order. What was written
+// into a table that is gone, or that has been made again since, is missing.
 func (r *Runner) Missing(ctx context.Context, s *project.Script, partitions []string) ([]string, error) {
 	list, err := r.Slices(ctx, s)
+	if err != nil || len(list) == 0 {
+		return partitions, err
+	}
+	a := r.attempt(Job{Script: s})
+	if a.lake, err = r.Lake(s.Asset().Lake()); err != nil {
+		return nil, a.refuse(err)
+	}
+	if a.source, err = state.OpenSource(ctx, a.lake.DSN, a.lake.Schema); err != nil {
+		return nil, a.unreachable(a.lake, err)
+	}
+	defer a.close(ctx)
+	t := a.target()
+	began, there, err := a.source.Began(ctx, state.TableName{Schema: t.Schema, Name: t.Name})
 	if err != nil {
 		return nil, err
 	}
 	done := map[string]bool{}
 	for _, p := range list {
-		done[p.Partition] = p.Status == state.Materialized
+		// The slices of a manual script have no snapshot.
+		done[p.Partition] = p.Status == state.Materialized && (p.Snapshot == nil || there && *p.Snapshot >= began)
 	}
 	return slices.DeleteFunc(slices.Clone(partitions), func(p string) bool { return done[p] }), nil
 }

@@ -36,15 +36,14 @@ func (a *attempt) unchanged(ctx context.Context) (string, error) {
 }
 
 // targetChanged says whether somebody may have written, dropped or restored the table since. Of a
-// table with partitions it says only whether it is gone: other slices change it all the time.
+// table with partitions it says only whether it is gone, or another one: other slices change it all
+// the time.
 func (a *attempt) targetChanged(ctx context.Context, since int64) (bool, error) {
-	if a.job.Script.Spec != nil {
-		var err error
-		if since, err = a.source.Head(ctx); err != nil {
-			return false, err
-		}
-	}
 	t := a.target()
+	if a.job.Script.Spec != nil {
+		began, ok, err := a.source.Began(ctx, state.TableName{Schema: t.Schema, Name: t.Name})
+		return !ok || began > since, err
+	}
 	changed, err := changedIn(ctx, a.source, map[int64][]state.TableName{since: {{Schema: t.Schema, Name: t.Name}}})
 	return changed != "", err
 }

@@ -134,6 +134,19 @@ func (s *Source) Changes(ctx context.Context, since int64, tables []TableName) (
 	return out, nil
 }
 
+// Began returns the snapshot that made the table, or that gave it its name; ok is false where there is none.
+func (s *Source) Began(ctx context.Context, t TableName) (snapshot int64, ok bool, err error) {
+	err = pgx.BeginTxFunc(ctx, s.conn, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+		found, err := s.named(ctx, tx, []TableName{t})
+		snapshot, ok = found[t].begin, len(found) > 0
+		return err
+	})
+	if err != nil {
+		return 0, false, fmt.Errorf("look for the table: %w", err)
+	}
+	return snapshot, ok, nil
+}
+
 // object is a live table or view: its id and the snapshot in which its row began.
 type object struct {
 	ids   []int64
