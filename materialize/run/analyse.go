@@ -74,17 +74,24 @@ type analyser struct {
 	db      parser
 	project *project.Project
 	script  *project.Script
-	views   func(LakeTable) (sql string, ok bool)
+	catalog Catalog
 	out     Analysis
 	use     lineage.TableRef // what a bare name is in: Catalog and Schema
 	temps   map[string]temp
 	err     error
 }
 
-// Analyse reads what a script reads. The lake of its target counts as named; views, which may be
-// nil, gives the SELECT of a view of a lake.
-func Analyse(ctx context.Context, db parser, p *project.Project, s *project.Script, views func(LakeTable) (string, bool)) (Analysis, error) {
-	a := &analyser{ctx: ctx, db: db, project: p, script: s, views: views, temps: map[string]temp{}, out: Analysis{Lakes: map[string]string{}}}
+// Catalog is what can be asked about tables of lakes. Its functions may be nil.
+type Catalog struct {
+	// View gives the SELECT of a view, in which the lake's name is the catalog; false for what is none.
+	View func(LakeTable) (sql string, ok bool)
+	// Columns gives the names of a table's columns in their order; false when they are not known.
+	Columns func(LakeTable) ([]string, bool)
+}
+
+// Analyse reads what a script reads. The lake of its target counts as named.
+func Analyse(ctx context.Context, db parser, p *project.Project, s *project.Script, c Catalog) (Analysis, error) {
+	a := &analyser{ctx: ctx, db: db, project: p, script: s, catalog: c, temps: map[string]temp{}, out: Analysis{Lakes: map[string]string{}}}
 	a.out.Columns = lineage.Merge(nil, annotated(s.Header))
 	if s.SQL == nil {
 		a.out.Unknown = "the script is manual"
@@ -229,7 +236,7 @@ func (a *analyser) tree(sql string) (json.RawMessage, error) {
 }
 
 func (a *analyser) read(tree json.RawMessage) (lineage.Read, error) {
-	return lineage.OfSelect(tree, lineage.Options{Named: a.named, Resolve: a.resolve})
+	return lineage.OfSelect(tree, lineage.Options{Named: a.named, Resolve: a.resolve, Columns: a.columns})
 }
 
 // named gives the SELECTs of the script's own temporary tables, views and macros.
@@ -248,6 +255,15 @@ func (a *analyser) named(kind lineage.Kind, catalog, schema, name string) (linea
 		return lineage.NamedSelect{}, false
 	}
 	return lineage.NamedSelect{Tree: tree, Params: t.params}, true
+}
+
+// columns gives the columns of a table, as far as somebody knows them.
+func (a *analyser) columns(catalog, schema, table string) ([]string, bool) {
+	t, ok := a.lakeTable(lineage.TableRef{Catalog: catalog, Schema: schema, Name: table})
+	if !ok || a.catalog.Columns == nil {
+		return nil, false
+	}
+	return a.catalog.Columns(t)
 }
 
 // resolve says which table a name means. DuckDB takes a.b for the table b of the catalog a, if
@@ -353,10 +369,10 @@ func (a *analyser) reads(r *lineage.Read, depth int) {
 const maxViews = 16
 
 func (a *analyser) view(t LakeTable, depth int) {
-	if a.views == nil {
+	if a.catalog.View == nil {
 		return
 	}
-	sql, ok := a.views(t)
+	sql, ok := a.catalog.View(t)
 	if !ok {
 		return
 	}

@@ -240,7 +240,7 @@ func (a *attempt) open(ctx context.Context) (err error) {
 	h := heads{attempt: a, of: map[string]int64{}, lakes: map[string]*state.Source{}}
 	defer h.close(ctx)
 	if a.db, err = a.Open(ctx); err == nil {
-		if a.reads, err = Analyse(ctx, a.db, a.Project, a.job.Script, h.view(ctx)); err != nil {
+		if a.reads, err = Analyse(ctx, a.db, a.Project, a.job.Script, Catalog{View: h.view(ctx)}); err != nil {
 			err = fmt.Errorf("%s: %w", a.job.Script.File, err)
 		}
 	}

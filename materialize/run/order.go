@@ -16,19 +16,25 @@ import (
 )
 
 // Graph reads what each script of the project reads, and makes the graph of them. With status it
-// has the last run of each, as far as the catalogs can be reached.
+// has the last run of each, and the columns of tables that the SELECTs take whole, as far as the catalogs can be reached.
 func (r *Runner) Graph(ctx context.Context, status bool) (*graph.Graph, error) {
 	db, err := r.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = db.Close() }()
+	var c Catalog
+	if status {
+		known := knownColumns{Runner: r, lakes: map[string]*state.Source{}}
+		defer known.close(ctx)
+		c.Columns = known.of(ctx)
+	}
 	var list []graph.Script
 	for _, s := range r.Project.Scripts {
 		if s.Header.Materialize == nil {
 			continue
 		}
-		reads, err := Analyse(ctx, db, r.Project, s, nil)
+		reads, err := Analyse(ctx, db, r.Project, s, c)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.File, err)
 		}
@@ -42,6 +48,37 @@ func (r *Runner) Graph(ctx context.Context, status bool) (*graph.Graph, error) {
 		}
 	}
 	return withReferences(list, r.Project)
+}
+
+// knownColumns asks the catalogs for the columns of tables. A lake that cannot be reached is asked once.
+type knownColumns struct {
+	*Runner
+	lakes map[string]*state.Source // nil for one that cannot be reached
+}
+
+func (k *knownColumns) of(ctx context.Context) func(LakeTable) ([]string, bool) {
+	return func(t LakeTable) ([]string, bool) {
+		src, asked := k.lakes[t.Lake]
+		if !asked {
+			if lake, err := k.Lake(t.Lake); err == nil {
+				src, _ = state.OpenSource(ctx, lake.DSN, lake.Schema)
+			}
+			k.lakes[t.Lake] = src
+		}
+		if src == nil {
+			return nil, false
+		}
+		columns, err := src.Columns(ctx, state.TableName{Schema: t.Schema, Name: t.Name})
+		return columns, err == nil && len(columns) > 0
+	}
+}
+
+func (k *knownColumns) close(ctx context.Context) {
+	for _, src := range k.lakes {
+		if src != nil {
+			_ = src.Close(context.WithoutCancel(ctx))
+		}
+	}
 }
 
 // withReferences makes the graph in which a script also comes after the tables that its tests compare with; where that
