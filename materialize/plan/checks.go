@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/eiderdb/eider/lake"
 	"github.com/eiderdb/eider/materialize/annotate"
 	"github.com/eiderdb/eider/materialize/classify"
 )
@@ -37,7 +38,7 @@ func (c *Check) Count() string { return "SELECT count(*) FROM (" + c.Rows + "\n)
 
 // Sample is a query for one row, with some violations as a JSON array of at most SampleRows.
 func (c *Check) Sample() string {
-	return fmt.Sprintf("SELECT CAST(to_json(list(to_json(_wm_row))) AS VARCHAR) FROM (SELECT COLUMNS(c -> lower(c) <> %s) FROM (%s\n) LIMIT %d) AS _wm_row", Literal(PartitionColumn), c.Rows, SampleRows)
+	return fmt.Sprintf("SELECT CAST(to_json(list(to_json(_wm_row))) AS VARCHAR) FROM (SELECT COLUMNS(c -> lower(c) <> %s) FROM (%s\n) LIMIT %d) AS _wm_row", lake.QuoteText(PartitionColumn), c.Rows, SampleRows)
 }
 
 // references are the lakes, other than the target's, that tests look at, each once.
@@ -70,10 +71,10 @@ func (p *Plan) scope(qualifier string) string {
 func (p *Plan) checks() error {
 	for _, t := range p.in.Header.Tests {
 		c := Check{Name: t.Name(), Line: t.Line}
-		col := ident(t.Column)
+		col := lake.QuoteName(t.Column)
 		rows := "SELECT *"
 		if p.partitioned() {
-			rows += " EXCLUDE (" + ident(PartitionColumn) + ")"
+			rows += " EXCLUDE (" + lake.QuoteName(PartitionColumn) + ")"
 		}
 		rows += " FROM " + p.target
 		switch t.Kind {
@@ -89,9 +90,9 @@ func (p *Plan) checks() error {
 				return err
 			}
 			if ref != p.target {
-				c.Needs = "SELECT " + ident(t.RefColumn) + " FROM " + ref
+				c.Needs = "SELECT " + lake.QuoteName(t.RefColumn) + " FROM " + ref
 			}
-			c.Rows = rows + " AS s WHERE s." + col + " IS NOT NULL" + p.scope("s.") + " AND NOT EXISTS (SELECT 1 FROM " + ref + " AS r WHERE r." + ident(t.RefColumn) + " = s." + col + ")"
+			c.Rows = rows + " AS s WHERE s." + col + " IS NOT NULL" + p.scope("s.") + " AND NOT EXISTS (SELECT 1 FROM " + ref + " AS r WHERE r." + lake.QuoteName(t.RefColumn) + " = s." + col + ")"
 		default:
 			body, err := p.custom(t)
 			if err != nil {
@@ -115,15 +116,15 @@ func (p *Plan) notAmong(t annotate.DataTest) string {
 	}
 	list := make([]string, len(t.Values))
 	for i, v := range t.Values {
-		list[i] = Literal(v)
+		list[i] = lake.QuoteText(v)
 		if typ != "" && typ != "VARCHAR" {
 			list[i] = "TRY_CAST(" + list[i] + " AS " + typ + ")"
 		}
 	}
 	if typ == "" || typ == "VARCHAR" {
-		return ident(t.Column) + " NOT IN (" + strings.Join(list, ", ") + ")"
+		return lake.QuoteName(t.Column) + " NOT IN (" + strings.Join(list, ", ") + ")"
 	}
-	return "NOT coalesce(" + ident(t.Column) + " IN (" + strings.Join(list, ", ") + "), false)"
+	return "NOT coalesce(" + lake.QuoteName(t.Column) + " IN (" + strings.Join(list, ", ") + "), false)"
 }
 
 // reference is the table that a relationships test compares with.

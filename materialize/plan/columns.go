@@ -101,18 +101,19 @@ func (p *Plan) output() error {
 
 // table compares the SELECT's columns with the table's.
 func (p *Plan) table() error {
+	m := p.in.Header.Materialize
+	if !p.partitioned() && find(p.in.Probe.Table, PartitionColumn) >= 0 {
+		// All its slices would go, or rows would be in none.
+		return &Error{ErrColumns, m.Line, fmt.Sprintf("the table %s has partitions, and the script has none", m.Asset), "add a line with partitioned, or drop the table"}
+	}
 	if p.in.Probe.Table == nil || p.Strategy == annotate.Replace && !p.partitioned() {
 		return nil // the table is made of the SELECT
 	}
-	m := p.in.Header.Materialize
 	if p.partitioned() && find(p.in.Probe.Table, PartitionColumn) < 0 {
 		return &Error{
 			ErrColumns, p.in.Header.Partitioned.Line, fmt.Sprintf("the table %s is there, and was made without partitions: it has no column %s", m.Asset, PartitionColumn),
 			"drop it, or materialize another table",
 		}
-	}
-	if !p.partitioned() && find(p.in.Probe.Table, PartitionColumn) >= 0 {
-		return &Error{ErrColumns, m.Line, fmt.Sprintf("the table %s has partitions, and the script has none", m.Asset), "add a line with partitioned, or drop the table"}
 	}
 	owned, out := p.owned(), p.in.Probe.Output
 	d := &Drift{Added: []string{}, Removed: []string{}}

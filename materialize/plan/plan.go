@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/eiderdb/eider/lake"
 	"github.com/eiderdb/eider/materialize/annotate"
 	"github.com/eiderdb/eider/materialize/classify"
 )
@@ -209,10 +210,10 @@ func (p *Plan) add(s ...Statement) { p.Statements = append(p.Statements, s...) }
 func (p *Plan) partitioned() bool { return p.in.Header.Partitioned != nil }
 
 // value is the partition's value as a literal.
-func (p *Plan) value() string { return Literal(p.Partition) }
+func (p *Plan) value() string { return lake.QuoteText(p.Partition) }
 
 // slice is the condition of the partition's rows.
-func (p *Plan) slice() string { return ident(PartitionColumn) + " = " + p.value() }
+func (p *Plan) slice() string { return lake.QuoteName(PartitionColumn) + " = " + p.value() }
 
 func (p *Plan) substitute(sql string) string {
 	if !p.partitioned() {
@@ -258,21 +259,15 @@ func (p *Plan) Writes() []Statement {
 }
 
 // attachLake is the statement that attaches a lake under another name.
-func attachLake(lake, alias string) string {
-	return "ATTACH " + Literal("ducklake://"+lake) + " AS " + ident(alias)
+func attachLake(name, alias string) string {
+	return "ATTACH " + lake.QuoteText("ducklake://"+name) + " AS " + lake.QuoteName(alias)
 }
-
-// Literal quotes a text for SQL.
-func Literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
-
-// ident quotes a name for SQL.
-func ident(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
 
 // idents quotes names, in front of each a qualifier such as "t.".
 func idents(qualifier string, names []string) string {
 	list := make([]string, len(names))
 	for i, n := range names {
-		list[i] = qualifier + ident(n)
+		list[i] = qualifier + lake.QuoteName(n)
 	}
 	return strings.Join(list, ", ")
 }
@@ -281,7 +276,7 @@ func idents(qualifier string, names []string) string {
 func tableName(catalog, table string) string {
 	parts := []string{catalog}
 	for part := range strings.SplitSeq(table, ".") {
-		parts = append(parts, ident(part))
+		parts = append(parts, lake.QuoteName(part))
 	}
 	return strings.Join(parts, ".")
 }

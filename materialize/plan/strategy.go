@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/eiderdb/eider/lake"
 	"github.com/eiderdb/eider/materialize/annotate"
 )
 
 // strategy adds the statements that write.
 func (p *Plan) strategy() {
 	if schema, _ := SplitTable(p.Asset.Table()); schema != DefaultSchema {
-		p.add(p.bootstrap(Create, IfSchemaMissing, "CREATE SCHEMA IF NOT EXISTS "+Target+"."+ident(schema)))
+		p.add(p.bootstrap(Create, IfSchemaMissing, "CREATE SCHEMA IF NOT EXISTS "+Target+"."+lake.QuoteName(schema)))
 	}
 	switch p.Strategy {
 	case annotate.History:
@@ -43,7 +44,7 @@ func (p *Plan) bootstrap(role Role, when When, sql string) Statement {
 // from is the script's query as something to select from. When the columns are known to be the
 // table's in another order, they are put into the table's: what is inserted goes by position.
 func (p *Plan) from() string {
-	q := "(" + p.Query + "\n) AS " + ident(query)
+	q := "(" + p.Query + "\n) AS " + lake.QuoteName(query)
 	if p.in.Probe == nil || p.in.Probe.Table == nil || p.Drift != nil {
 		return q
 	}
@@ -61,7 +62,7 @@ func (p *Plan) from() string {
 	if same || p.Strategy == annotate.Replace && !p.partitioned() {
 		return q
 	}
-	return "(SELECT " + idents("", columns) + " FROM " + q + ") AS " + ident(query)
+	return "(SELECT " + idents("", columns) + " FROM " + q + ") AS " + lake.QuoteName(query)
 }
 
 // create adds the statements that make the table without rows. They are a transaction of their
@@ -69,7 +70,7 @@ func (p *Plan) from() string {
 func (p *Plan) create() {
 	columns := "*"
 	if p.partitioned() {
-		columns += ", CAST(NULL AS VARCHAR) AS " + ident(PartitionColumn)
+		columns += ", CAST(NULL AS VARCHAR) AS " + lake.QuoteName(PartitionColumn)
 	}
 	p.bootstraps(columns)
 }
@@ -77,7 +78,7 @@ func (p *Plan) create() {
 func (p *Plan) bootstraps(columns string) {
 	list := []Statement{p.bootstrap(Create, IfMissing, "CREATE TABLE IF NOT EXISTS "+p.target+" AS SELECT "+columns+" FROM "+p.from()+" WHERE false")}
 	if p.partitioned() {
-		list = append(list, p.bootstrap(Partition, IfUnpartitioned, "ALTER TABLE "+p.target+" SET PARTITIONED BY ("+ident(PartitionColumn)+")"))
+		list = append(list, p.bootstrap(Partition, IfUnpartitioned, "ALTER TABLE "+p.target+" SET PARTITIONED BY ("+lake.QuoteName(PartitionColumn)+")"))
 	}
 	p.add(list...)
 }
@@ -94,9 +95,9 @@ func (p *Plan) transact(list []Statement) {
 
 // Call is the statement that gives the transaction's snapshot an author and a message.
 func (s *Snapshot) Call() string {
-	sql := "CALL " + Target + ".set_commit_message(" + Literal(s.Author) + ", " + Literal(s.Message)
+	sql := "CALL " + Target + ".set_commit_message(" + lake.QuoteText(s.Author) + ", " + lake.QuoteText(s.Message)
 	if s.Extra != "" {
-		sql += ", extra_info => " + Literal(s.Extra)
+		sql += ", extra_info => " + lake.QuoteText(s.Extra)
 	}
 	return sql + ")"
 }
@@ -115,7 +116,7 @@ func (p *Plan) fixed(deletes []Statement) []Statement {
 	}
 	columns := "*"
 	if p.partitioned() {
-		columns += ", " + p.value() + " AS " + ident(PartitionColumn)
+		columns += ", " + p.value() + " AS " + lake.QuoteName(PartitionColumn)
 	}
 	list = append(list, deletes...)
 	return append(list, Statement{Role: Insert, SQL: insert + "SELECT " + columns + " FROM " + p.from()})
@@ -130,18 +131,18 @@ func (p *Plan) deleteKeys() string {
 		where = p.slice() + " AND "
 	}
 	if len(keys) == 1 {
-		k := ident(keys[0])
+		k := lake.QuoteName(keys[0])
 		where += fmt.Sprintf("(%[1]s IN (SELECT %[1]s FROM %[2]s) OR %[1]s IS NULL AND EXISTS (SELECT 1 FROM %[2]s WHERE %[1]s IS NULL))", k, p.from())
 		return "DELETE FROM " + p.target + " WHERE " + where
 	}
-	return "DELETE FROM " + p.target + " AS t WHERE " + where + "EXISTS (SELECT 1 FROM " + p.from() + " WHERE " + sameKeys(ident(query), "t", keys) + ")"
+	return "DELETE FROM " + p.target + " AS t WHERE " + where + "EXISTS (SELECT 1 FROM " + p.from() + " WHERE " + sameKeys(lake.QuoteName(query), "t", keys) + ")"
 }
 
 // sameKeys says that two rows have the same key, NULL being a value like others.
 func sameKeys(a, b string, keys []string) string {
 	list := make([]string, len(keys))
 	for i, k := range keys {
-		list[i] = fmt.Sprintf("%s.%s IS NOT DISTINCT FROM %s.%[2]s", a, ident(k), b)
+		list[i] = fmt.Sprintf("%s.%s IS NOT DISTINCT FROM %s.%[2]s", a, lake.QuoteName(k), b)
 	}
 	return strings.Join(list, " AND ")
 }
@@ -150,7 +151,7 @@ func sameKeys(a, b string, keys []string) string {
 func (p *Plan) guard() string {
 	not := ""
 	if p.partitioned() {
-		not = " WHERE column_name <> " + Literal(PartitionColumn)
+		not = " WHERE column_name <> " + lake.QuoteText(PartitionColumn)
 	}
 	return "SELECT CASE WHEN len(added) + len(removed) > 0 THEN error('the columns have changed: new in the SELECT: ' || list_aggregate(added, 'string_agg', ', ') || '; only in the table: ' || list_aggregate(removed, 'string_agg', ', ')) END FROM (" +
 		"WITH q AS (SELECT lower(column_name) AS c FROM (DESCRIBE SELECT * FROM " + p.from() + ")), t AS (SELECT lower(column_name) AS c FROM (DESCRIBE " + p.target + ")" + not + ") " +
@@ -165,10 +166,10 @@ func (p *Plan) alters() []Statement {
 	var list []Statement
 	for _, name := range p.Drift.Added {
 		c := p.in.Probe.Output[find(p.in.Probe.Output, name)]
-		list = append(list, Statement{Role: Alter, SQL: "ALTER TABLE " + p.target + " ADD COLUMN " + ident(c.Name) + " " + c.Type})
+		list = append(list, Statement{Role: Alter, SQL: "ALTER TABLE " + p.target + " ADD COLUMN " + lake.QuoteName(c.Name) + " " + c.Type})
 	}
 	for _, name := range p.Drift.Removed {
-		list = append(list, Statement{Role: Alter, SQL: "ALTER TABLE " + p.target + " DROP COLUMN " + ident(name)})
+		list = append(list, Statement{Role: Alter, SQL: "ALTER TABLE " + p.target + " DROP COLUMN " + lake.QuoteName(name)})
 	}
 	return list
 }
@@ -198,8 +199,8 @@ func (p *Plan) history() {
 	if m.CloseDeleted {
 		list = append(list, Statement{Role: Close, SQL: p.closeVersions(deleted, keys)})
 	}
-	list = append(list, Statement{Role: Insert, SQL: "INSERT INTO " + p.target + " SELECT " + ident(query) + ".*, " + now + ", CAST(NULL AS TIMESTAMP), true FROM " + p.from() +
-		" WHERE EXISTS (SELECT 1 FROM " + changed + " AS c WHERE " + sameKeys("c", ident(query), keys) + ")"})
+	list = append(list, Statement{Role: Insert, SQL: "INSERT INTO " + p.target + " SELECT " + lake.QuoteName(query) + ".*, " + now + ", CAST(NULL AS TIMESTAMP), true FROM " + p.from() +
+		" WHERE EXISTS (SELECT 1 FROM " + changed + " AS c WHERE " + sameKeys("c", lake.QuoteName(query), keys) + ")"})
 	// Made once: made again it would be a change, and a run without changes would be a snapshot.
 	view := tableName(Target, p.Asset.Table()+"_current")
 	list = append(list, Statement{Role: View, SQL: "CREATE VIEW IF NOT EXISTS " + view + " AS SELECT * FROM " + p.target + " WHERE " + isCurrent})

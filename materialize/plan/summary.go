@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/eiderdb/eider/lake"
 	"github.com/eiderdb/eider/materialize/annotate"
 )
 
@@ -26,12 +27,12 @@ func (p *Plan) Summarize(snapshot *int64) string {
 	}
 	table := p.target + at
 	var with, cols []string
-	cols = append(cols, Literal(p.Asset.String())+" AS materialized")
+	cols = append(cols, lake.QuoteText(p.Asset.String())+" AS materialized")
 	where, except := "", ""
 	if p.partitioned() {
 		cols = append(cols, p.value()+" AS partition")
 		where = " WHERE " + p.slice()
-		except = " WHERE column_name <> " + Literal(PartitionColumn)
+		except = " WHERE column_name <> " + lake.QuoteText(PartitionColumn)
 	}
 	with = append(with, "_wm_rows AS (SELECT count(*) AS n FROM "+table+where+")",
 		"_wm_columns AS (SELECT list({'name': column_name, 'type': column_type} ORDER BY ordinal) AS list FROM (SELECT column_name, column_type, row_number() OVER () AS ordinal FROM (DESCRIBE SELECT * FROM "+
@@ -45,7 +46,7 @@ func (p *Plan) Summarize(snapshot *int64) string {
 		for i, c := range p.Checks {
 			name := fmt.Sprint("_wm_test_", i)
 			with = append(with, name+" AS ("+c.Count()+")")
-			tests[i] = "{'test': " + Literal(c.Name) + ", 'violating': (FROM " + name + ")}"
+			tests[i] = "{'test': " + lake.QuoteText(c.Name) + ", 'violating': (FROM " + name + ")}"
 		}
 		cols = append(cols, "["+strings.Join(tests, ", ")+"] AS data_tests")
 	}
@@ -64,7 +65,7 @@ func (p *Plan) drift() string {
 	}
 	list := func(names []string) string {
 		for i := range names {
-			names[i] = Literal(names[i])
+			names[i] = lake.QuoteText(names[i])
 		}
 		return "[" + strings.Join(names, ", ") + "]"
 	}

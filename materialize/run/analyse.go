@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/eiderdb/eider/lake"
 	"github.com/eiderdb/eider/materialize/annotate"
 	"github.com/eiderdb/eider/materialize/classify"
 	"github.com/eiderdb/eider/materialize/lineage"
@@ -224,7 +225,7 @@ func unquote(s string) string {
 
 // tree is DuckDB's parse tree of a SELECT.
 func (a *analyser) tree(sql string) (json.RawMessage, error) {
-	rows, err := a.db.Query(a.ctx, "SELECT CAST(json_serialize_sql("+plan.Literal(sql)+") AS VARCHAR)")
+	rows, err := a.db.Query(a.ctx, "SELECT CAST(json_serialize_sql("+lake.QuoteText(sql)+") AS VARCHAR)")
 	if err != nil {
 		return nil, fmt.Errorf("parse the SELECT: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/eiderdb/eider/internal/cmdline"
+	"github.com/eiderdb/eider/lake"
 	"github.com/eiderdb/eider/materialize/annotate"
 	"github.com/eiderdb/eider/materialize/classify"
 	"github.com/eiderdb/eider/materialize/plan"
@@ -387,8 +388,8 @@ func (a *attempt) probe(ctx context.Context) error {
 // tableColumns are the columns of the target; nil if it is not there.
 func (a *attempt) tableColumns(ctx context.Context) ([]plan.Column, error) {
 	schema, name := plan.SplitTable(a.job.Script.Asset().Table())
-	rows, err := a.db.Query(ctx, "SELECT column_name, data_type FROM duckdb_columns() WHERE database_name = "+plan.Literal(plan.Target)+" AND lower(schema_name) = lower("+plan.Literal(schema)+
-		") AND lower(table_name) = lower("+plan.Literal(name)+") ORDER BY column_index")
+	rows, err := a.db.Query(ctx, "SELECT column_name, data_type FROM duckdb_columns() WHERE database_name = "+lake.QuoteText(plan.Target)+" AND lower(schema_name) = lower("+lake.QuoteText(schema)+
+		") AND lower(table_name) = lower("+lake.QuoteText(name)+") ORDER BY column_index")
 	if err != nil {
 		return nil, fmt.Errorf("look at the table: %w", err)
 	}

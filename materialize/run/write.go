@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/eiderdb/eider/lake"
 	"github.com/eiderdb/eider/materialize/annotate"
 	"github.com/eiderdb/eider/materialize/plan"
 	"github.com/eiderdb/eider/materialize/state"
@@ -168,7 +169,7 @@ func (a *attempt) needed(ctx context.Context) (map[plan.When]bool, error) {
 	need := map[plan.When]bool{plan.IfMissing: missing, plan.IfUnpartitioned: missing}
 	schema, name := plan.SplitTable(a.job.Script.Asset().Table())
 	if missing && !strings.EqualFold(schema, plan.DefaultSchema) {
-		rows, err := a.db.Query(ctx, "SELECT count(*) FROM duckdb_schemas() WHERE database_name = "+plan.Literal(plan.Target)+" AND lower(schema_name) = lower("+plan.Literal(schema)+")")
+		rows, err := a.db.Query(ctx, "SELECT count(*) FROM duckdb_schemas() WHERE database_name = "+lake.QuoteText(plan.Target)+" AND lower(schema_name) = lower("+lake.QuoteText(schema)+")")
 		if err != nil {
 			return nil, fmt.Errorf("look at the schema: %w", err)
 		}

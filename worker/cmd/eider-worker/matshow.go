@@ -137,7 +137,7 @@ func (s *show) ended(name string, e run.Event) {
 		text += fmt.Sprintf("  snapshot %d", *r.Snapshot)
 	}
 	if n := len(r.Tests); n > 0 && r.Status == state.Materialized {
-		text += fmt.Sprintf("  %d tests passed", n)
+		text += fmt.Sprintf("  %d test%s passed", n, plural(n))
 	}
 	if d := r.Ended.Sub(r.Started); d > 0 {
 		text += "  " + d.Round(time.Millisecond).String()
@@ -159,6 +159,13 @@ func (s *show) ended(name string, e run.Event) {
 			fmt.Fprintf(s.out, "  %s: %s\n", t.Name, sample)
 		}
 	}
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
 }
 
 // draw shows the bar: how many of the jobs are over, and part of the one at work.
