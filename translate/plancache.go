@@ -51,6 +51,9 @@ type planCaches struct {
 	mu     sync.Mutex
 	byHash map[planHash][]*list.Element
 	lru    *list.List // of *cachedPlan, most recently used first
+	// answered are the plans whose answer is kept, the last one that was asked for at the end.
+	answered    []*cachedPlan
+	answerBytes int
 }
 
 type planHash struct {
@@ -58,7 +61,7 @@ type planHash struct {
 	hash    uint64
 }
 
-// cachedPlan is a bound statement. It is immutable.
+// cachedPlan is a bound statement. It is immutable, but for its answer.
 type cachedPlan struct {
 	at      planHash
 	norm    string
@@ -72,6 +75,9 @@ type cachedPlan struct {
 	deps    []planDep
 	copy    *copyOptions // of COPY TO
 	cols    []exec.Column
+	// descriptors says that its rows follow from the catalog's descriptors.
+	descriptors bool
+	answer      *answer // guarded by planCaches.mu
 }
 
 // fixedLiteral is a literal whose value is part of the plan.
@@ -161,6 +167,7 @@ func (p *planCaches) add(c *cachedPlan) {
 // remove forgets a plan. REQUIRES: p.mu.
 func (p *planCaches) remove(e *list.Element) {
 	c := p.lru.Remove(e).(*cachedPlan)
+	p.dropAnswer(c)
 	list := p.byHash[c.at]
 	if i := slices.Index(list, e); i >= 0 {
 		list = slices.Delete(list, i, i+1)
@@ -341,6 +348,7 @@ func (s *Session) remember(t *store.Txn, rq *request, query ast.Stmt, node exec.
 		}
 		c.deps = append(c.deps, planDep{name: n, tbl: tbl})
 	}
+	c.descriptors = s.asksDescriptors(query, c.deps)
 	cache.add(c)
 }
 
@@ -395,7 +403,11 @@ func (s *Session) planFor(t *store.Txn, rq *request, query ast.Stmt, opts *copyO
 		rq.plan = s.lookup(t, rq.fp, rq.ptypes)
 	}
 	if rq.plan != nil {
-		return rq.plan.node, slotsOf(rq.fp), nil
+		node, slots := rq.plan.node, slotsOf(rq.fp)
+		if rq.plan.descriptors {
+			node = &answered{Node: node, plan: rq.plan, cache: s.shared.plans, slots: slots}
+		}
+		return node, slots, nil
 	}
 	keep := rq.fp != nil && rq.fp.Cacheable && rq.parsed != nil && s.shared.plans.limit > 0
 	b := s.binder(t, rq)

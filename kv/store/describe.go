@@ -2,6 +2,7 @@ package store
 
 import (
 	"iter"
+	"weak"
 
 	"github.com/eiderdb/eider/kv/rel"
 )
@@ -146,4 +147,20 @@ func (t *Txn) GhostByOID(oid uint32) (found *rel.Table, ok bool) {
 		return !ok
 	})
 	return found, ok
+}
+
+// Descriptors tells sets of descriptors apart. It keeps none of them in memory.
+type Descriptors struct{ of weak.Pointer[schema] }
+
+// Descriptors returns the same for two transactions of a catalog only if what they see of its
+// schemas, tables, views and indexes, dropped ones included, is the same. ok is false for a
+// transaction that has changed them itself, or whose session has temporary relations.
+func (t *Txn) Descriptors() (d Descriptors, ok bool) {
+	if t.done || t.EnsureSnapshot() != nil || t.main.ddl.Len() > 0 {
+		return d, false
+	}
+	for range t.TempTables() {
+		return d, false
+	}
+	return Descriptors{weak.Make(t.main.base)}, true
 }

@@ -63,6 +63,17 @@ func (r *Registry) Table(schema, name string) (exec.VirtualTable, bool) {
 // HasSchema says whether the schema is pg_catalog or information_schema.
 func (r *Registry) HasSchema(schema string) bool { return schema == catalogName || schema == infoName }
 
+// ofDescriptors are the relations of pg_catalog whose rows follow from the descriptors that a
+// transaction sees and from nothing else: not from the session, its settings or the server.
+var ofDescriptors = map[string]bool{
+	"pg_attrdef": true, "pg_attribute": true, "pg_class": true, "pg_constraint": true, "pg_description": true, "pg_enum": true,
+	"pg_index": true, "pg_indexes": true, "pg_namespace": true, "pg_type": true,
+}
+
+// OfDescriptors says whether the rows of a relation of pg_catalog are the same wherever the
+// descriptors are.
+func OfDescriptors(name string) bool { return ofDescriptors[name] }
+
 func (r *Registry) find(qualified string) *relation {
 	schema, name, _ := strings.Cut(qualified, ".")
 	return r.byName[schema][name]
