@@ -56,6 +56,7 @@ var rules = []rule{
 		"=materialize/plan",
 	}},
 	{"materialize/run", []string{"=internal/cmdline", "=lake", "materialize"}},
+	{"policy", nil},
 	{"server", []string{"kv", "translate", "server"}},
 	{"cmd/eider", []string{"kv", "translate", "server", "conflict", "gc", "lake", "cmd/eider", "=internal/bytesize", "=internal/cmdline", "=internal/nearest"}},
 	{"internal/bytesize", nil},
