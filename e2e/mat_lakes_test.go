@@ -107,11 +107,11 @@ func TestMaterializeSchedule(t *testing.T) {
 		}
 		running.Kill()
 		<-running.Done()
-		got := p.rows(ctx, "SELECT DISTINCT regexp_replace(trigger, '[0-9].*', '') FROM postgres_query('__ducklake_metadata_lake', 'SELECT trigger FROM eider_materialize.runs') ORDER BY 1")
+		got := p.rows(ctx, "SELECT DISTINCT regexp_replace(trigger, '[0-9].*', '') FROM "+records("runs")+" ORDER BY 1")
 		if got != "schedule: \nstale" {
 			t.Errorf("why they ran:\n%s", got)
 		}
-		if got := p.rows(ctx, "SELECT count(*) = count(DISTINCT trigger) FROM postgres_query('__ducklake_metadata_lake', 'SELECT trigger FROM eider_materialize.runs WHERE script = ''tick''')"); got != "true" {
+		if got := p.rows(ctx, "SELECT count(*) = count(DISTINCT trigger) FROM "+records("runs")+" WHERE script = 'tick'"); got != "true" {
 			t.Error("a tick has two runs")
 		}
 	})

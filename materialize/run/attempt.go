@@ -238,8 +238,8 @@ func (a *attempt) begin(ctx context.Context) (done bool, err error) {
 // statement of the script, and also for a run that comes to none. A watch that does not know what a failed run had
 // seen would make it again at once.
 func (a *attempt) open(ctx context.Context) (err error) {
-	h := heads{attempt: a, of: map[string]int64{}, lakes: map[string]*state.Source{}}
-	defer h.close(ctx)
+	h := a.heads()
+	defer h.lakes.close(ctx)
 	if a.db, err = a.Open(ctx); err == nil {
 		if a.reads, err = Analyse(ctx, a.db, a.Project, a.job.Script, Catalog{View: h.view(ctx)}); err != nil {
 			err = fmt.Errorf("%s: %w", a.job.Script.File, err)
@@ -249,7 +249,7 @@ func (a *attempt) open(ctx context.Context) (err error) {
 		a.reads.Unknown = "what it reads was not found out"
 	}
 	if a.store != nil {
-		a.sources(ctx, &h)
+		a.sources(ctx, h)
 	}
 	return err
 }

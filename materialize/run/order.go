@@ -25,9 +25,9 @@ func (r *Runner) Graph(ctx context.Context, status bool) (*graph.Graph, error) {
 	defer func() { _ = db.Close() }()
 	var c Catalog
 	if status {
-		known := knownColumns{Runner: r, lakes: map[string]*state.Source{}}
-		defer known.close(ctx)
-		c.Columns = known.of(ctx)
+		lakes := newConnections(r.Lake)
+		defer lakes.close(ctx)
+		c.Columns = lakes.columns(ctx)
 	}
 	var list []graph.Script
 	for _, s := range r.Project.Scripts {
@@ -50,34 +50,15 @@ func (r *Runner) Graph(ctx context.Context, status bool) (*graph.Graph, error) {
 	return withReferences(list, r.Project)
 }
 
-// knownColumns asks the catalogs for the columns of tables. A lake that cannot be reached is asked once.
-type knownColumns struct {
-	*Runner
-	lakes map[string]*state.Source // nil for one that cannot be reached
-}
-
-func (k *knownColumns) of(ctx context.Context) func(LakeTable) ([]string, bool) {
+// columns gives the columns of tables of lakes that can be reached.
+func (c *connections) columns(ctx context.Context) func(LakeTable) ([]string, bool) {
 	return func(t LakeTable) ([]string, bool) {
-		src, asked := k.lakes[t.Lake]
-		if !asked {
-			if lake, err := k.Lake(t.Lake); err == nil {
-				src, _ = state.OpenSource(ctx, lake.DSN, lake.Schema)
-			}
-			k.lakes[t.Lake] = src
-		}
-		if src == nil {
+		src, err := c.source(ctx, t.Lake)
+		if err != nil {
 			return nil, false
 		}
 		columns, err := src.Columns(ctx, state.TableName{Schema: t.Schema, Name: t.Name})
 		return columns, err == nil && len(columns) > 0
-	}
-}
-
-func (k *knownColumns) close(ctx context.Context) {
-	for _, src := range k.lakes {
-		if src != nil {
-			_ = src.Close(context.WithoutCancel(ctx))
-		}
 	}
 }
 
@@ -226,25 +207,25 @@ func (r *Runner) Retry(ctx context.Context, job Job, stop <-chan struct{}) (run 
 
 // pause waits, and says whether that was to its end.
 func (r *Runner) pause(ctx context.Context, d time.Duration, stop <-chan struct{}) bool {
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan error, 1)
-	go func() { done <- r.Options.withDefaults().Sleep(ctx, d) }()
-	var stopped bool
-	select {
-	case err := <-done:
-		cancel()
+	wait, cancel := context.WithCancel(ctx)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
 		select {
 		case <-stop:
-			return false
-		default:
-			return err == nil
+			cancel()
+		case <-wait.Done():
 		}
-	case <-stop:
-		stopped = true
-	}
+	}()
+	err := r.Options.withDefaults().Sleep(wait, d)
 	cancel()
-	<-done
-	return !stopped
+	<-watched
+	select {
+	case <-stop:
+		return false
+	default:
+		return err == nil
+	}
 }
 
 // All runs jobs in the order of what their scripts read. A script whose sources' script failed is not run,

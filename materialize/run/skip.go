@@ -118,46 +118,35 @@ func incomplete(sources map[string]int64) bool {
 	return ok
 }
 
-// heads are the newest snapshots of lakes, each as of when it was first asked for, and the connections
-// over which they were.
+// heads are the newest snapshots of lakes, each as of when it was first asked for.
 type heads struct {
 	*attempt
+	lakes *connections
 	of    map[string]int64
-	lakes map[string]*state.Source
+}
+
+func (a *attempt) heads() *heads {
+	return &heads{a, newConnections(a.Lake), map[string]int64{}}
 }
 
 // source connects to a lake and notes its head, which is done once.
 func (h *heads) source(ctx context.Context, name string) (*state.Source, error) {
-	if src := h.lakes[name]; src != nil {
-		return src, nil
+	if lake, err := h.Lake(name); err == nil && lake == h.lake && h.attempt.source != nil {
+		h.lakes.lend(name, h.attempt.source)
 	}
-	lake, err := h.Lake(name)
+	src, err := h.lakes.source(ctx, name)
+	if _, noted := h.of[name]; err != nil || noted {
+		return src, err
+	}
+	head, err := src.Head(ctx)
 	if err != nil {
 		return nil, err
 	}
-	src := h.attempt.source
-	if lake != h.lake {
-		if src, err = state.OpenSource(ctx, lake.DSN, lake.Schema); err != nil {
-			return nil, err
-		}
-	}
-	h.lakes[name] = src
-	head, err := src.Head(ctx)
 	if v, ok := h.version(name); ok {
 		head = v
 	}
-	if err == nil {
-		h.of[name] = head
-	}
-	return src, err
-}
-
-func (h *heads) close(ctx context.Context) {
-	for _, src := range h.lakes {
-		if src != h.attempt.source {
-			_ = src.Close(context.WithoutCancel(ctx))
-		}
-	}
+	h.of[name] = head
+	return src, nil
 }
 
 // view gives the SELECTs of the views that the script reads: they read tables in their turn.
