@@ -119,7 +119,6 @@ func TestAnswersOfNamesakes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.run("a", "create table pg_enum as select i from generate_series(1, 100) i")
-	w.run("a", "set search_path = public, pg_catalog")
 	for range 3 {
 		told := w.simple("a", "select * from public.pg_enum", nil, "")
 		w.run("a", "insert into public.pg_enum values (1)")

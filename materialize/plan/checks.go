@@ -38,7 +38,8 @@ func (c *Check) Count() string { return "SELECT count(*) FROM (" + c.Rows + "\n)
 
 // Sample is a query for one row, with some violations as a JSON array of at most SampleRows.
 func (c *Check) Sample() string {
-	return fmt.Sprintf("SELECT CAST(to_json(list(to_json(_wm_row))) AS VARCHAR) FROM (SELECT COLUMNS(c -> lower(c) <> %s) FROM (%s\n) LIMIT %d) AS _wm_row", lake.QuoteText(PartitionColumn), c.Rows, SampleRows)
+	rows := fmt.Sprintf("SELECT COLUMNS(c -> lower(c) <> %s) FROM (%s\n) LIMIT %d", lake.QuoteText(PartitionColumn), c.Rows, SampleRows)
+	return "SELECT CAST(to_json(list(to_json(_wm_row))) AS VARCHAR) FROM (" + rows + ") AS _wm_row"
 }
 
 // references are the lakes, other than the target's, that tests look at, each once.
