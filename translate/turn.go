@@ -119,7 +119,13 @@ func classifyFirst(sql string) firstRead {
 	}
 	filtered := where != ""
 	switch table {
-	case snapshotTable, "ducklake_table_stats", "ducklake_table_column_stats":
+	case snapshotTable:
+		// A retry looks for the newest. The versions alone are read after a commit, to tell what is not needed any more,
+		// and by any session of the client: it would use up the turn of one that has lost.
+		if !filtered && strings.Contains(sql, `"snapshot_id"`) {
+			return readRetry
+		}
+	case "ducklake_table_stats", "ducklake_table_column_stats":
 		if !filtered {
 			return readRetry
 		}

@@ -12,6 +12,8 @@ func TestClassifyFirst(t *testing.T) {
 		{`select max(snapshot_id) from ducklake_snapshot`, readHead},
 		{`COPY (SELECT "table_id", "record_count", "file_size_bytes", "next_row_id" FROM "My sch"."ducklake_table_stats" ) TO STDOUT (FORMAT "binary");`, readRetry},
 		{`COPY (SELECT "snapshot_id", "schema_version", "next_catalog_id", "next_file_id" FROM "My sch"."ducklake_snapshot" ) TO STDOUT (FORMAT "binary");`, readRetry},
+		{`COPY (SELECT "snapshot_id" FROM "public"."ducklake_snapshot" ) TO STDOUT (FORMAT "binary");`, readRetry},
+		{`COPY (SELECT "schema_version" FROM "public"."ducklake_snapshot" ) TO STDOUT (FORMAT "binary");`, readOther}, // after a commit
 		{`COPY (SELECT "snapshot_id" FROM "a WHERE b"."ducklake_snapshot" ) TO STDOUT (FORMAT "binary");`, readOther}, // a pity, not a harm
 		{`COPY (SELECT "snapshot_id", "changes_made" FROM "public"."ducklake_snapshot_changes" WHERE "snapshot_id" > '3') TO STDOUT (FORMAT "binary");`, readRetry},
 		{`COPY (SELECT "table_id", "column_id", "contains_null", "contains_nan", "min_value", "max_value", "extra_stats" FROM "public"."ducklake_table_column_stats" ) TO STDOUT (FORMAT "binary");`, readRetry},
